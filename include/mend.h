@@ -1,0 +1,16 @@
+/**
+ * mend.h: all of mend. What is not declared in the headers named here is not part of the library.
+ */
+#ifndef MEND_H
+#define MEND_H
+
+#include "mend/bus.h"
+#include "mend/clock.h"
+#include "mend/core.h"
+#include "mend/events.h"
+#include "mend/journal.h"
+#include "mend/json.h"
+#include "mend/options.h"
+#include "mend/watchdogs.h"
+
+#endif

@@ -1,0 +1,175 @@
+/**
+ * mend/bus.h: the event bus, its runs and their subscribers.
+ *
+ *   mend_bus *bus;
+ *   mend_bus_new(NULL, &bus);
+ *   mend_subscription *subscription;
+ *   mend_bus_subscribe(bus, "tool.*", on_tool, my_context, NULL, &subscription);
+ *   mend_run *run;
+ *   mend_run_new(bus, NULL, &run);
+ *   mend_run_emit(run, "tool.before", "{\"tool_name\":\"search\"}", NULL);
+ *
+ * Order: publishing calls the subscribers of the whole bus (exact topic, prefix, all), then those of the run (likewise),
+ * each in the order of subscription, on the publishing thread. A publish from a handler is delivered at once, depth
+ * first, down to the nesting limit; what is refused there is counted and reported once as `bus.dropped` when the
+ * outermost publish is done. Order is per run (seq); there is no order between runs.
+ *
+ * Threads: every function may be called from any thread and from any handler, except where it says otherwise. Publishing
+ * takes no lock and never allocates.
+ */
+#ifndef MEND_BUS_H
+#define MEND_BUS_H
+
+#include "mend/clock.h"
+#include "mend/core.h"
+#include "mend/events.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mend_bus mend_bus;
+typedef struct mend_subscription mend_subscription;
+
+/* ---- The bus ----------------------------------------------------------------------------------------------- */
+
+typedef struct mend_bus_options {
+  size_t size;
+  const mend_allocator *allocator; /**< NULL: malloc; inherited by runs, watches and everything else on the bus */
+  mend_clock *clock;               /**< NULL: the real one; the bus keeps a reference */
+  uint32_t nesting_limit;          /**< how deep publishes may nest, 1..1024; default 32 */
+  uint32_t run_limit;              /**< runs made by mend_bus_run that are kept, 1..2^31; default 10,000 */
+  uint32_t topic_limit;            /**< topics, built-in ones included, 64..65,536; default 65,536 */
+  uint64_t id_seed;                /**< seed of trace ids, for tests; 0: from getrandom, once a bus */
+} mend_bus_options;
+#define MEND_BUS_OPTIONS_INIT                                                                                          \
+  { sizeof(mend_bus_options), NULL, NULL, 32, 10000, 65536, 0 }
+
+/** \param options  NULL for the defaults. Errors: MEND_EINVAL (the sentence names the option), MEND_ENOMEM, MEND_EIO when
+ * the system has no randomness. One reference is the caller's. */
+MEND_API mend_status mend_bus_new(const mend_bus_options *options, mend_bus **ret_bus, mend_error *error);
+MEND_API mend_bus *mend_bus_retain(mend_bus *bus);
+/**
+ * Drops a reference; NULL is allowed. A publisher must hold one (a run's counts). With the last one the subscriptions are
+ * closed, their destroy functions run and the bus is freed; dropped in a handler, that happens when the thread's
+ * outermost publish returns; publishes under way on other threads are waited for.
+ */
+MEND_API void mend_bus_release(mend_bus *bus);
+MEND_API mend_clock *mend_bus_clock(const mend_bus *bus);
+MEND_API const mend_allocator *mend_bus_allocator(const mend_bus *bus);
+
+/** Finds or makes the topic with this dotted name (1..255 bytes of UTF-8, no empty part, no `*`). Errors: MEND_EINVAL,
+ * MEND_ELIMIT, MEND_ENOMEM. */
+MEND_API mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic);
+/** A topic's name; valid as long as the bus; absent for a number that is none. */
+MEND_API mend_str mend_bus_topic_name(const mend_bus *bus, mend_topic topic);
+
+/** Counters since the bus was made. Set size before the call. */
+typedef struct mend_bus_stats {
+  size_t size;
+  uint64_t published;        /**< events delivered, or offered to nobody */
+  uint64_t dropped;          /**< publishes refused for nesting too deeply */
+  uint64_t handler_failures; /**< handlers that returned an error */
+  uint64_t runs;             /**< runs alive now */
+  uint64_t runs_evicted;     /**< runs forgotten because of run_limit */
+  uint64_t topics;           /**< topics known now */
+  uint64_t subscriptions;    /**< subscriptions open now */
+} mend_bus_stats;
+MEND_API void mend_bus_get_stats(mend_bus *bus, mend_bus_stats *ret_stats);
+
+/* ---- Subscribing ------------------------------------------------------------------------------------------- */
+
+/** A subscriber. The event and all it points to are borrowed. Anything but MEND_OK is counted and reported as
+ * `bus.handler_failed` after the event has been delivered to everybody; failures on that topic itself only count. */
+typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
+
+/**
+ * Subscribes to a topic ("tool.before"), to all topics under a prefix ("tool.*") or to all ("*"), of every
+ * run of the bus. The first event seen is the first whose publish begins afterwards. Subscribing twice calls twice.
+ * \param destroy  called once with ctx when the subscription is closed and no thread can be in the handler; NULL: nothing
+ * \param ret_subscription  the caller's to close; NULL when it shall live as long as the bus
+ * Errors: MEND_EINVAL for a malformed pattern, MEND_ELIMIT, MEND_ENOMEM; destroy is then not called.
+ */
+MEND_API mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
+                                        void (*destroy)(void *ctx), mend_subscription **ret_subscription);
+/** The same for one run. It ends with the run at the latest; the caller still closes its handle, before dropping its last
+ * reference to the run. */
+MEND_API mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler handler, void *ctx,
+                                        void (*destroy)(void *ctx), mend_subscription **ret_subscription);
+
+/**
+ * Closes a subscription and sets the pointer to NULL (NULL is allowed). Never blocks, never fails, works from any thread
+ * and any handler, its own too. On this thread the handler is not called again, not even by a publish under way; another
+ * thread may be in it once more. destroy(ctx) runs when that is over: here if nobody is, else on the thread that leaves
+ * its outermost publish, at the latest with the next publish, subscribe, close, quiesce or the end of the bus.
+ */
+MEND_API void mend_subscription_close(mend_subscription **subscription);
+
+/** Waits until every publish now under way on other threads is over and every destroy that is due has run. MEND_EDEADLK
+ * when called from a handler. */
+MEND_API mend_status mend_bus_quiesce(mend_bus *bus);
+
+/* ---- Runs -------------------------------------------------------------------------------------------------- */
+
+typedef struct mend_run_options {
+  size_t size;
+  mend_str id;         /**< unique on the bus, 1..255 bytes; absent: 32 hexadecimal digits are made */
+  mend_run *parent;    /**< the run this one works for; the new run keeps its id, not the run */
+  mend_str parent_id;  /**< the same by name, where the parent is not here */
+  mend_str parent_call; /**< the parent's call that started this run */
+  mend_str agent;
+  mend_str session_id;
+  mend_str project_id;
+  uint8_t trace_id[16]; /**< zero: the parent's, or a new one */
+} mend_run_options;
+#define MEND_RUN_OPTIONS_INIT                                                                                          \
+  { sizeof(mend_run_options), { NULL, 0 }, NULL, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { 0 } }
+
+/**
+ * Makes a run. One reference is the caller's; the run keeps one to the bus.
+ * \param options  NULL for the defaults. Errors: MEND_EINVAL, MEND_EEXIST when the bus has a run of this id, MEND_ENOMEM.
+ */
+MEND_API mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_run **ret_run);
+/**
+ * Finds the run with this id or makes it, for events that arrive with an id only. The bus keeps up to run_limit of these;
+ * beyond, the one whose last event is oldest is forgotten, never one that is referenced. One reference is the caller's.
+ * \param options  for a run that has to be made; its id must be the wanted one. Errors: MEND_EINVAL, MEND_ENOMEM.
+ */
+MEND_API mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_run **ret_run);
+MEND_API mend_run *mend_run_retain(mend_run *run);
+/** NULL is allowed. With the last reference the run's subscriptions are closed; dropped in a handler, the run's memory
+ * stays until that thread's outermost publish returns. */
+MEND_API void mend_run_release(mend_run *run);
+
+MEND_API mend_bus *mend_run_bus(const mend_run *run); /**< borrowed */
+MEND_API mend_str mend_run_id(const mend_run *run);   /**< this and the following live as long as the run */
+MEND_API mend_str mend_run_parent_id(const mend_run *run);
+MEND_API mend_str mend_run_parent_call(const mend_run *run);
+MEND_API mend_str mend_run_agent(const mend_run *run);
+MEND_API mend_str mend_run_session_id(const mend_run *run);
+MEND_API mend_str mend_run_project_id(const mend_run *run);
+/** A number for a call, unique in the run, counting from 1. */
+MEND_API uint64_t mend_run_next_call(mend_run *run);
+
+/* ---- Publishing -------------------------------------------------------------------------------------------- */
+
+/**
+ * Stamps the event (seq, one reading of the bus's clock, run, trace id) and delivers it. The event is the caller's; only
+ * its stamp is written. MEND_ELIMIT when publishes nest too deeply (not delivered), MEND_EINVAL when size, kind and topic
+ * do not fit together.
+ */
+MEND_API mend_status mend_run_publish(mend_run *run, mend_event *event);
+/** Delivers an event that is stamped already; event->run says whose it is. Errors as above. */
+MEND_API mend_status mend_bus_publish(mend_bus *bus, const mend_event *event);
+/**
+ * Publishes an event given as JSON. An own topic takes any object as its payload; a built-in topic's object is read into
+ * its struct, and a field of the wrong type is refused by name. "call_id" in it names the call.
+ * \param payload  a JSON object; NULL for {}
+ * Errors: MEND_ESYNTAX, MEND_EINVAL, and those of publishing.
+ */
+MEND_API mend_status mend_run_emit(mend_run *run, const char *topic, const char *payload, mend_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,113 @@
+/**
+ * mend/journal.h: events on disk, one JSON object a line, appended.
+ *
+ *   mend_journal *journal;
+ *   mend_journal_options options = MEND_JOURNAL_OPTIONS_INIT;
+ *   options.path = "run.jsonl";
+ *   mend_journal_open(bus, &options, &journal, &error);   // from here on every event of the bus is written
+ *   ...
+ *   mend_journal_close(journal, &error);
+ *
+ *   mend_journal_reader *reader;
+ *   mend_journal_reader_open(NULL, "run.jsonl", &reader, &error);
+ *   while (mend_journal_reader_next(reader, &line, &error) == MEND_OK) { ... line.event, line.run_id ... }
+ *
+ * Each event is written with one write() to a descriptor opened for appending, so a process that is killed loses at most
+ * the line it was writing. A reader takes a torn last line for what it is; a writer that opens such a file ends that line
+ * first, so nothing before it is lost and nothing is glued to it.
+ *
+ * Threads: a journal may be written to from any thread that publishes; a reader belongs to one thread at a time.
+ */
+#ifndef MEND_JOURNAL_H
+#define MEND_JOURNAL_H
+
+#include "mend/bus.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Writing ----------------------------------------------------------------------------------------------- */
+
+typedef struct mend_journal mend_journal;
+
+/** When the file is forced to the disk. */
+typedef enum mend_fsync {
+  MEND_FSYNC_NONE = 0, /**< when the system likes */
+  MEND_FSYNC_INTERVAL, /**< with the first event after interval_s, and at close */
+  MEND_FSYNC_EVERY     /**< after every event */
+} mend_fsync;
+
+typedef struct mend_journal_options {
+  size_t size;
+  const char *path;   /**< created with mode 0600 when it does not exist; NULL: `fd` is used */
+  int fd;             /**< an open descriptor, borrowed, when path is NULL; default -1 */
+  const char *topics; /**< pattern as for mend_bus_subscribe; NULL or "*": all */
+  bool content;       /**< full arguments and results; default true. Off: hashes and previews */
+  mend_fsync fsync;   /**< default none */
+  double interval_s;  /**< for MEND_FSYNC_INTERVAL; > 0; default 1 */
+} mend_journal_options;
+#define MEND_JOURNAL_OPTIONS_INIT                                                                                      \
+  { sizeof(mend_journal_options), NULL, -1, NULL, true, MEND_FSYNC_NONE, 1.0 }
+
+/** Subscribes a writer to the bus. Errors: MEND_EINVAL, MEND_EIO (the sentence names the path and the reason),
+ * MEND_ENOMEM. An event that cannot be written is counted and, as for any handler, reported as `bus.handler_failed`; a
+ * line that was written in part is taken back or, where the file cannot be cut, ended. */
+MEND_API mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *options, mend_journal **ret_journal,
+                                       mend_error *error);
+/** Unsubscribes, syncs as the policy says, closes the file and frees. NULL is allowed. Returns MEND_EIO when any event was
+ * lost or the last sync failed. Not from a handler: MEND_EDEADLK, nothing is closed. */
+MEND_API mend_status mend_journal_close(mend_journal *journal, mend_error *error);
+
+typedef struct mend_journal_stats {
+  size_t size;
+  uint64_t lines; /**< events written */
+  uint64_t bytes;
+  uint64_t lost;  /**< events that could not be written */
+} mend_journal_stats;
+MEND_API void mend_journal_get_stats(mend_journal *journal, mend_journal_stats *ret_stats);
+
+/* ---- Reading ----------------------------------------------------------------------------------------------- */
+
+typedef struct mend_journal_reader mend_journal_reader;
+
+/** The longest line a reader takes, in bytes; longer ones are skipped and told by number. */
+#define MEND_JOURNAL_LINE_MAX ((size_t)64 * 1024 * 1024)
+
+/** One line. Everything is borrowed and valid until the next call. */
+typedef struct mend_journal_line {
+  size_t size;
+  uint64_t number; /**< from 1 */
+  mend_str text;   /**< the line as it is, without its line feed; absent when too long */
+  bool torn;       /**< the last line, without a line feed and not whole: its writer was killed */
+  mend_str topic;
+  bool has_ts;
+  uint64_t ts_ns;  /**< wall time; exact to the nanosecond */
+  mend_str run_id; /**< these are absent when the line has none */
+  mend_str parent_run_id;
+  mend_str parent_call;
+  mend_str agent;
+  mend_str session_id;
+  mend_str project_id;
+  uint64_t seq;          /**< 0 when the line has none */
+  mend_any_event *event; /**< the event, without run, topic of its bus, and stamp; NULL for a topic of one's own, which
+                              goes back on a bus by mend_run_emit(run, topic, text) */
+} mend_journal_line;
+
+/** \param path  "-" is standard input. Errors: MEND_EIO (the sentence names the path and the reason; a folder too),
+ * MEND_ENOMEM. */
+MEND_API mend_status mend_journal_reader_open(const mend_allocator *allocator, const char *path,
+                                              mend_journal_reader **ret_reader, mend_error *error);
+/** NULL is allowed. */
+MEND_API void mend_journal_reader_free(mend_journal_reader *reader);
+/**
+ * The next line that is not blank. MEND_ENOENT after the last; MEND_ESYNTAX for a broken line (error tells line and column;
+ * ret_line holds number and text; call again to go on), MEND_ELIMIT for one that is too long (likewise), MEND_EIO when
+ * reading fails. A last line without a line feed that is not whole is MEND_ESYNTAX with ret_line->torn set.
+ */
+MEND_API mend_status mend_journal_reader_next(mend_journal_reader *reader, mend_journal_line *ret_line, mend_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

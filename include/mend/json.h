@@ -1,0 +1,131 @@
+/**
+ * mend/json.h: the pull scanner for JSON and the canonical hash of JSON text.
+ *
+ * Arguments, results and payloads are JSON text everywhere in mend. The scanner reads them without allocating: it hands
+ * out one token after the other as slices of the text. It accepts exactly RFC 8259 in valid UTF-8, any value at the top,
+ * and puts no bound on numbers (they stay text until somebody asks).
+ *
+ *   mend_json json;
+ *   mend_json_init(&json, text, MEND_JSON_DEPTH);
+ *   while (mend_json_next(&json) > MEND_JSON_END) { ... json.token, json.slice ... }
+ *   if (json.token == MEND_JSON_ERROR) return mend_json_error(&json, error);
+ *
+ * Threads: a scanner belongs to one thread at a time; the hash functions may be called from any.
+ */
+#ifndef MEND_JSON_H
+#define MEND_JSON_H
+
+#include "mend/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How deep arrays and objects may nest by default, and at most. */
+#define MEND_JSON_DEPTH 64
+#define MEND_JSON_DEPTH_MAX 1024
+
+typedef enum mend_json_token {
+  MEND_JSON_ERROR = -2, /**< not well-formed or too deep; stays so */
+  MEND_JSON_MORE = -1,  /**< `partial` is set and the text ends inside the document: call mend_json_refill */
+  MEND_JSON_END = 0,    /**< the value is complete and only white space follows (or, with `stream`, anything) */
+  MEND_JSON_OBJECT,
+  MEND_JSON_OBJECT_END,
+  MEND_JSON_ARRAY,
+  MEND_JSON_ARRAY_END,
+  MEND_JSON_KEY,
+  MEND_JSON_STRING,
+  MEND_JSON_NUMBER,
+  MEND_JSON_TRUE,
+  MEND_JSON_FALSE,
+  MEND_JSON_NULL
+} mend_json_token;
+
+/** Public so that it can live on the stack; read `token`, `slice`, `escaped`, `integer`, `depth` and `at`, write nothing
+ * but `partial` and `stream` right after init. */
+typedef struct mend_json {
+  mend_str text;
+  size_t at;             /**< bytes consumed: the next token is looked for here */
+  mend_json_token token; /**< what the last next() found */
+  mend_str slice;        /**< its text: of KEY and STRING without the quotes, still escaped; of the others as written */
+  bool escaped;          /**< the slice of a KEY or STRING contains a backslash */
+  bool integer;          /**< a NUMBER without fraction and exponent */
+  bool partial;          /**< more text may follow */
+  bool stream;           /**< what follows the value is not this scanner's business */
+  uint8_t state;         /**< private */
+  unsigned depth;        /**< open arrays and objects, after the last token */
+  unsigned depth_limit;
+  uint64_t arrays[MEND_JSON_DEPTH_MAX / 64]; /**< private: bit d is set when level d is an array */
+  const char *reason;                        /**< after ERROR: what was expected, static */
+} mend_json;
+
+/** Starts at the beginning of `text` (borrowed until the last call). depth_limit is 1..MEND_JSON_DEPTH_MAX; others are
+ * clamped. */
+MEND_API void mend_json_init(mend_json *json, mend_str text, unsigned depth_limit);
+/** The next token, also kept in json->token. */
+MEND_API mend_json_token mend_json_next(mend_json *json);
+/** After OBJECT or ARRAY: skips to its matching end, which becomes the token; after KEY: skips the member's value; else
+ * does nothing. Returns the new token (ERROR and MORE as next() does; skip may be called again after refill). */
+MEND_API mend_json_token mend_json_skip(mend_json *json);
+/** After KEY, ARRAY or at the start: reads one whole value and gives its text in *ret_value. Errors: MEND_ESYNTAX,
+ * MEND_ENOENT when there is no value (ARRAY_END). */
+MEND_API mend_status mend_json_value(mend_json *json, mend_str *ret_value);
+/** Goes on in a longer text whose first byte is the old text's byte `json->at` (the caller moved the rest down). */
+MEND_API void mend_json_refill(mend_json *json, mend_str text);
+/** Fills in `error` with line, column and reason of a failed scan; returns MEND_ESYNTAX. */
+MEND_API mend_status mend_json_error(const mend_json *json, mend_error *error);
+
+/** Whether the KEY or STRING just read equals `text` after unescaping. */
+MEND_API bool mend_json_is(const mend_json *json, mend_str text);
+/**
+ * Unescapes a slice of a KEY or STRING. `buffer` needs slice.len bytes at most (the result is never longer); it may be
+ * the slice's own memory. A lone surrogate becomes U+FFFD. Returns the number of bytes written.
+ */
+MEND_API size_t mend_json_unescape(mend_str slice, char *buffer);
+/** A NUMBER's value. Independent of the locale; infinities for what a double cannot hold. */
+MEND_API double mend_json_double(mend_str number);
+/** A NUMBER's value as an integer. MEND_EINVAL when it has a fraction or exponent, MEND_ELIMIT when it does not fit. */
+MEND_API mend_status mend_json_int64(mend_str number, int64_t *ret_value);
+MEND_API mend_status mend_json_uint64(mend_str number, uint64_t *ret_value);
+/** A NUMBER of seconds as nanoseconds, exact in decimal (1009.86 is 1009860000000). MEND_ELIMIT when negative or beyond
+ * 2^63 ns; digits after the ninth are cut. */
+MEND_API mend_status mend_json_seconds_ns(mend_str number, uint64_t *ret_ns);
+/** Checks that `text` is one JSON value and nothing else. Errors: MEND_ESYNTAX with line and column. */
+MEND_API mend_status mend_json_check(mend_str text, unsigned depth_limit, mend_error *error);
+
+/* ---- The canonical hash ------------------------------------------------------------------------------------ */
+
+/** Scratch a hash may use by default, in bytes, and the longest text that is hashed by structure. */
+#define MEND_HASH_SCRATCH ((size_t)64 * 1024)
+#define MEND_HASH_TEXT_MAX ((size_t)8 * 1024 * 1024)
+
+/** A hash and how it was made. */
+typedef struct mend_json_hash_result {
+  mend_hash hash;
+  bool raw; /**< not JSON, or over a limit (depth 64, scratch, 8 MiB): the hash of the bytes as they are */
+} mend_json_hash_result;
+
+/**
+ * The canonical hash in exact mode: equal for texts that differ only in white space, the order of keys, escapes, and the
+ * spelling of a non-integer number (1.0, 1.00 and 1e0 are one IEEE double; the integer 1 is another value; an integer is
+ * its digits, whatever their number, and -0 is not 0). The last of duplicate keys wins. A tree hash by XXH3, 128 bits: an
+ * object over its members sorted by unescaped key, each as key and value hash; an array in order. One pass, no
+ * allocation, independent of the locale.
+ * \param scratch  memory for the pass, aligned as malloc does; may be NULL when size is 0
+ * Never fails: over a limit the raw bytes are hashed and `raw` is set, which is still a usable key.
+ */
+MEND_API mend_json_hash_result mend_json_hash(mend_str text, void *scratch, size_t scratch_size);
+/** XXH3 of the bytes as they are. Never all zero. */
+MEND_API mend_hash mend_hash_bytes(mend_str bytes);
+
+/** Room for 32 hexadecimal digits and a NUL. */
+#define MEND_HASH_TEXT_SIZE 33
+/** Writes 32 lower-case hexadecimal digits and a NUL. */
+MEND_API void mend_hash_format(mend_hash hash, char ret_text[MEND_HASH_TEXT_SIZE]);
+/** Reads them. MEND_EINVAL when `text` is not 32 hexadecimal digits. */
+MEND_API mend_status mend_hash_parse(mend_str text, mend_hash *ret_hash);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
