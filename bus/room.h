@@ -35,6 +35,10 @@ void *mend__run_slot_put(mend_run *run, mend__slot slot, void *object, mend__slo
 typedef mend_status (*mend__run_opened)(void *ctx, mend_run *run);
 mend_status mend__bus_observe_runs(mend_bus *bus, mend__slot slot, mend__run_opened opened, void *ctx);
 
+/* A reference to a run that somebody else keeps from being freed (a lock that its slot's release takes, for example), unless
+ * the run is at its end already. */
+bool mend__run_try_retain(mend_run *run);
+
 /* ---- The run's lock ---- */
 
 /* One mutex a run, for the rooms above; never held by the bus, never held while publishing. */

@@ -29,7 +29,7 @@ void mend__buffer_json_string(mend__buffer *buffer, mend_str text);
 /* The same cut to max_chars characters and then "..." when it was longer (display cuts of the JSON view). */
 void mend__buffer_json_string_cut(mend__buffer *buffer, mend_str text, size_t max_chars);
 void mend__buffer_u64(mend__buffer *buffer, uint64_t value);
-/* The shortest decimal text that reads back as the same double, independent of the locale; not finite: null. */
+/* The shortest of 15, 16 or 17 digits that read back as the same double, independent of the locale; not finite: null. */
 void mend__buffer_f64(mend__buffer *buffer, double value);
 /* Nanoseconds as seconds in decimal, exact, without trailing zeros but with at least one decimal: 1009.86, 1002.0 */
 void mend__buffer_seconds(mend__buffer *buffer, uint64_t ns);

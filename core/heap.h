@@ -1,25 +1,24 @@
-/* House header: an intrusive pairing heap, smallest key first; nothing here allocates or fails. Push and decrease are O(1),
- * pop and remove O(log n) amortised. Equal keys come out in the order they were pushed only if their keys say so. */
+/* House header: an intrusive pairing heap of deadlines: the earliest first, those of one time by their order. Nothing
+ * here allocates or fails; push is O(1), pop and remove are O(log n) amortised. */
 #ifndef MEND_CORE_HEAP_H
 #define MEND_CORE_HEAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef struct mend__heap_node {
-  uint64_t key;
-  struct mend__heap_node *child, *next, *previous; /* previous: the left sibling, or the parent of a first child */
-} mend__heap_node;
+#include "mend/clock.h"
 
 typedef struct mend__heap {
-  mend__heap_node *root;
-  size_t count;
+  mend_deadline *root;
 } mend__heap;
 
-void mend__heap_push(mend__heap *heap, mend__heap_node *node, uint64_t key);
-mend__heap_node *mend__heap_min(const mend__heap *heap);
-mend__heap_node *mend__heap_pop(mend__heap *heap);
-void mend__heap_remove(mend__heap *heap, mend__heap_node *node);
+/* Whether `a` comes out before `b`. */
+static inline bool mend__deadline_precedes(const mend_deadline *a, const mend_deadline *b) {
+  return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
+}
+
+/* Places it by its due_ns and order, which stay as they are until it is taken out. */
+void mend__heap_push(mend__heap *heap, mend_deadline *deadline);
+/* NULL when empty. */
+mend_deadline *mend__heap_min(const mend__heap *heap);
+mend_deadline *mend__heap_pop(mend__heap *heap);
+void mend__heap_remove(mend__heap *heap, mend_deadline *deadline);
 
 #endif

@@ -1,5 +1,5 @@
-/* House header: a map from strings to pointers (open addressing, XXH3). Keys are borrowed: they must live as long as their
- * entry, usually inside the value. */
+/* House header: a map from strings to pointers (open addressing, XXH3). Keys are borrowed: they must live as long as
+ * their entry, usually inside the value. */
 #ifndef MEND_CORE_STRMAP_H
 #define MEND_CORE_STRMAP_H
 
@@ -8,13 +8,13 @@
 typedef struct mend__strmap_entry {
   mend_str key;
   uint64_t hash;
-  void *value; /* NULL: free or removed */
+  void *value; /* NULL: free */
 } mend__strmap_entry;
 
 typedef struct mend__strmap {
   const mend_allocator *allocator;
   mend__strmap_entry *entries;
-  size_t count, used, capacity;
+  size_t count, capacity; /* capacity is 0 or a power of two */
 } mend__strmap;
 
 void mend__strmap_init(mend__strmap *map, const mend_allocator *allocator);

@@ -106,7 +106,7 @@ MEND_API mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend
 MEND_API void mend_subscription_close(mend_subscription **subscription);
 
 /** Waits until every publish now under way on other threads is over and every destroy that is due has run. MEND_EDEADLK
- * when called from a handler. */
+ * when called from a handler or a destroy function. */
 MEND_API mend_status mend_bus_quiesce(mend_bus *bus);
 
 /* ---- Runs -------------------------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
  * Everything in mend that waits or measures asks a mend_clock. Tests and `mend replay` use a virtual one, which stands
  * still until it is advanced, so an hour passes in microseconds and no test sleeps.
  *
- * Threads: a clock may be read from any thread. Advancing a virtual clock is serialised. A mend_deadlines has no lock of
- * its own: its owner's lock covers it.
+ * Threads: a clock may be read from any thread. Advancing a virtual clock is serialised. A mend_deadlines has no lock
+ * of its own: its owner's lock covers it.
  */
 #ifndef MEND_CLOCK_H
 #define MEND_CLOCK_H
@@ -51,8 +51,9 @@ MEND_API bool mend_clock_is_virtual(const mend_clock *clock);
 
 /**
  * Somebody who has deadlines on a virtual clock. `next` returns the earliest one (monotonic ns, MEND_NEVER for none);
- * `run` does everything due at `now`. Both are called without any lock of the clock's held, from the thread that
- * advances, and may add and remove drivers (never wait for the advancing thread).
+ * `run` does everything due at `now_ns`, after which `next` is later. Both are called without any lock of the clock's
+ * held, from the thread that advances. They may add and remove drivers, themselves too, and arm new deadlines, but must
+ * not wait for the thread they are on.
  */
 typedef struct mend_clock_driver {
   size_t size; /**< sizeof(mend_clock_driver) */
@@ -61,19 +62,28 @@ typedef struct mend_clock_driver {
   void *ctx;
 } mend_clock_driver;
 
+/** How often one driver may be run at one instant. */
+#define MEND_CLOCK_RUNS_MAX 1000
+
 /**
- * Registers a driver (copied). Errors: MEND_EINVAL for the real clock or size 0, MEND_ENOMEM, MEND_EEXIST when the same
- * ctx is registered already.
+ * Registers a driver (copied). Errors: MEND_EINVAL for the real clock, size 0, no `next` or no `run`; MEND_ENOMEM;
+ * MEND_EEXIST when the same ctx is registered already.
  */
 MEND_API mend_status mend_clock_add_driver(mend_clock *clock, const mend_clock_driver *driver);
-/** Removes the driver with this ctx; after it returns on the advancing thread the driver is not called again. On another
- * thread it waits for a call of that driver that is under way. MEND_ENOENT if there is none. */
+/**
+ * Removes the driver with this ctx. Afterwards it is not called again; a call of it that is under way on another thread
+ * is waited for, one on this thread (removed from its own call) is not. MEND_ENOENT if there is none, MEND_EINVAL for
+ * the real clock.
+ */
 MEND_API mend_status mend_clock_remove_driver(mend_clock *clock, const void *ctx);
 
 /**
- * Moves a virtual clock forward by `ns`: steps to each deadline of each driver in order of time, sets both clocks to it,
- * lets the driver run, and at last stands at the target. Errors: MEND_EINVAL for the real clock, MEND_EDEADLK when called
- * from a driver's run.
+ * Moves a virtual clock forward by `ns`: steps to each deadline of each driver in order of time, sets both clocks to
+ * it, lets the driver run (those of one time in the order they were added), and at last stands at the target. A
+ * deadline that is past already is run at the present time, and so is one that is armed meanwhile and due before the
+ * target. Neither half goes beyond UINT64_MAX. Errors: MEND_EINVAL for the real clock; MEND_EDEADLK when called from a
+ * driver's next or run; MEND_ELIMIT when a driver that was run MEND_CLOCK_RUNS_MAX times at one instant is still due,
+ * where the clock then stays.
  */
 MEND_API mend_status mend_clock_advance(mend_clock *clock, uint64_t ns);
 /** The same to an absolute wall time; one in the past changes nothing and gives MEND_OK. */
@@ -87,22 +97,30 @@ MEND_API mend_status mend_clock_advance_to_wall(mend_clock *clock, uint64_t wall
  */
 typedef struct mend_deadlines mend_deadlines;
 
-/** Embed it in what has the deadline; zero it before first use; it must stay in place while armed. Fields are private. */
+/** Embed it in what has the deadline; zero it before first use; it must stay in place while armed. Fields are private,
+ * but due_ns may be read: when it is due, kept after it expired or was disarmed. */
 typedef struct mend_deadline {
   uint64_t due_ns;
+  uint64_t order;
   struct mend_deadline *next, *previous, *child;
   void *queue;
 } mend_deadline;
 
-/** \param waker  woken when a deadline is armed that is earlier than the one its waiter was told of last */
-MEND_API mend_status mend_deadlines_new(const mend_allocator *allocator, mend_waker waker, mend_deadlines **ret_deadlines);
-/** Forgets every armed deadline. NULL is allowed. */
+/**
+ * \param waker  woken when a deadline is armed that is earlier than the one its waiter knows of: what
+ * mend_deadlines_wait told it last (nothing at first) or what it was woken for since. Called with the owner's lock
+ * held. Errors: MEND_ENOMEM.
+ */
+MEND_API mend_status mend_deadlines_new(const mend_allocator *allocator, mend_waker waker,
+                                        mend_deadlines **ret_deadlines);
+/** Disarms every armed deadline (each must still be in place) and frees the set. NULL is allowed. */
 MEND_API void mend_deadlines_free(mend_deadlines *deadlines);
 /**
  * A deadline means strictly later: it is due at start + timeout + 1 ns (saturating: MEND_NEVER is never due). Arming an
  * armed one moves it.
  */
-MEND_API void mend_deadlines_arm(mend_deadlines *deadlines, mend_deadline *deadline, uint64_t start_ns, uint64_t timeout_ns);
+MEND_API void mend_deadlines_arm(mend_deadlines *deadlines, mend_deadline *deadline, uint64_t start_ns,
+                                 uint64_t timeout_ns);
 /** Not armed: nothing happens. */
 MEND_API void mend_deadlines_disarm(mend_deadlines *deadlines, mend_deadline *deadline);
 MEND_API bool mend_deadline_is_armed(const mend_deadline *deadline);
@@ -113,8 +131,8 @@ MEND_API uint64_t mend_deadlines_next(mend_deadlines *deadlines);
  * never wakes; the waiter then finds nothing due and asks again.
  */
 MEND_API uint64_t mend_deadlines_wait(mend_deadlines *deadlines);
-/** Takes out and returns one deadline that is due (due_ns <= now_ns), the earliest first, those of one time in the order
- * they were armed; NULL when none is. */
+/** Takes out and returns one deadline that is due (due_ns <= now_ns), the earliest first, those of one time in the
+ * order they were armed; NULL when none is. */
 MEND_API mend_deadline *mend_deadlines_expire(mend_deadlines *deadlines, uint64_t now_ns);
 /** How many are armed. */
 MEND_API size_t mend_deadlines_count(const mend_deadlines *deadlines);

@@ -56,7 +56,9 @@ typedef struct mend_event {
 } mend_event;
 
 #define MEND_EVENT_INIT(KIND, type)                                                                                    \
-  { sizeof(type), MEND_EVENT_##KIND, MEND_EVENT_##KIND, 0, { NULL, 0 }, 0, NULL, 0, 0, { 0 }, { 0 } }
+  {                                                                                                                    \
+    sizeof(type), MEND_EVENT_##KIND, MEND_EVENT_##KIND, 0, {NULL, 0}, 0, NULL, 0, 0, {0}, { 0 }                        \
+  }
 
 #define MEND_FIELD_C_STR mend_str
 #define MEND_FIELD_C_JSON mend_str
@@ -102,97 +104,112 @@ typedef union mend_any_event {
   { 0, 0 }
 #define MEND_NAN (__builtin_nan(""))
 #define MEND_EVENT_ABSENT(TYPE, name, doc) MEND_ABSENT_##TYPE,
-#define MEND_KIND_EVENT_INIT                                                                                              \
-  { MEND_EVENT_INIT(KIND, mend_kind_event), MEND_FIELDS_kind(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_BEFORE_EVENT_INIT                                                                                              \
+#define MEND_CUSTOM_EVENT_INIT                                                                                         \
+  { MEND_EVENT_INIT(CUSTOM, mend_custom_event), MEND_ABSENT_JSON }
+#define MEND_TOOL_BEFORE_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(TOOL_BEFORE, mend_tool_before_event), MEND_FIELDS_tool_before(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_PROGRESS_EVENT_INIT                                                                                              \
+#define MEND_TOOL_PROGRESS_EVENT_INIT                                                                                  \
   { MEND_EVENT_INIT(TOOL_PROGRESS, mend_tool_progress_event), MEND_FIELDS_tool_progress(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_AFTER_EVENT_INIT                                                                                              \
+#define MEND_TOOL_AFTER_EVENT_INIT                                                                                     \
   { MEND_EVENT_INIT(TOOL_AFTER, mend_tool_after_event), MEND_FIELDS_tool_after(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_ERROR_EVENT_INIT                                                                                              \
+#define MEND_TOOL_ERROR_EVENT_INIT                                                                                     \
   { MEND_EVENT_INIT(TOOL_ERROR, mend_tool_error_event), MEND_FIELDS_tool_error(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_SKIPPED_EVENT_INIT                                                                                              \
+#define MEND_TOOL_SKIPPED_EVENT_INIT                                                                                   \
   { MEND_EVENT_INIT(TOOL_SKIPPED, mend_tool_skipped_event), MEND_FIELDS_tool_skipped(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_ABORTED_EVENT_INIT                                                                                              \
+#define MEND_TOOL_ABORTED_EVENT_INIT                                                                                   \
   { MEND_EVENT_INIT(TOOL_ABORTED, mend_tool_aborted_event), MEND_FIELDS_tool_aborted(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_CANCELLED_EVENT_INIT                                                                                              \
+#define MEND_TOOL_CANCELLED_EVENT_INIT                                                                                 \
   { MEND_EVENT_INIT(TOOL_CANCELLED, mend_tool_cancelled_event), MEND_FIELDS_tool_cancelled(MEND_EVENT_ABSENT) }
-#define MEND_TOOL_REFUSED_EVENT_INIT                                                                                              \
+#define MEND_TOOL_REFUSED_EVENT_INIT                                                                                   \
   { MEND_EVENT_INIT(TOOL_REFUSED, mend_tool_refused_event), MEND_FIELDS_tool_refused(MEND_EVENT_ABSENT) }
-#define MEND_HOOK_SHADOWED_EVENT_INIT                                                                                              \
+#define MEND_HOOK_SHADOWED_EVENT_INIT                                                                                  \
   { MEND_EVENT_INIT(HOOK_SHADOWED, mend_hook_shadowed_event), MEND_FIELDS_hook_shadowed(MEND_EVENT_ABSENT) }
-#define MEND_HOOK_FAILED_EVENT_INIT                                                                                              \
+#define MEND_HOOK_FAILED_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(HOOK_FAILED, mend_hook_failed_event), MEND_FIELDS_hook_failed(MEND_EVENT_ABSENT) }
-#define MEND_CONFIDENCE_EVENT_INIT                                                                                              \
+#define MEND_CONFIDENCE_EVENT_INIT                                                                                     \
   { MEND_EVENT_INIT(CONFIDENCE, mend_confidence_event), MEND_FIELDS_confidence(MEND_EVENT_ABSENT) }
-#define MEND_REDECOMPOSITION_EVENT_INIT                                                                                              \
+#define MEND_REDECOMPOSITION_EVENT_INIT                                                                                \
   { MEND_EVENT_INIT(REDECOMPOSITION, mend_redecomposition_event), MEND_FIELDS_redecomposition(MEND_EVENT_ABSENT) }
-#define MEND_DETECTION_EVENT_INIT                                                                                              \
+#define MEND_DETECTION_EVENT_INIT                                                                                      \
   { MEND_EVENT_INIT(DETECTION, mend_detection_event), MEND_FIELDS_detection(MEND_EVENT_ABSENT) }
-#define MEND_ACTION_EVENT_INIT                                                                                              \
+#define MEND_ACTION_EVENT_INIT                                                                                         \
   { MEND_EVENT_INIT(ACTION, mend_action_event), MEND_FIELDS_action(MEND_EVENT_ABSENT) }
-#define MEND_HEALING_STARTED_EVENT_INIT                                                                                              \
+#define MEND_HEALING_STARTED_EVENT_INIT                                                                                \
   { MEND_EVENT_INIT(HEALING_STARTED, mend_healing_started_event), MEND_FIELDS_healing_started(MEND_EVENT_ABSENT) }
-#define MEND_HEALING_STOPPED_EVENT_INIT                                                                                              \
+#define MEND_HEALING_STOPPED_EVENT_INIT                                                                                \
   { MEND_EVENT_INIT(HEALING_STOPPED, mend_healing_stopped_event), MEND_FIELDS_healing_stopped(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_FALLBACK_EVENT_INIT                                                                                              \
+#define MEND_MODEL_FALLBACK_EVENT_INIT                                                                                 \
   { MEND_EVENT_INIT(MODEL_FALLBACK, mend_model_fallback_event), MEND_FIELDS_model_fallback(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_CHAIN_EXHAUSTED_EVENT_INIT                                                                                              \
-  { MEND_EVENT_INIT(MODEL_CHAIN_EXHAUSTED, mend_model_chain_exhausted_event), MEND_FIELDS_model_chain_exhausted(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_RECOVERED_EVENT_INIT                                                                                              \
+#define MEND_MODEL_CHAIN_EXHAUSTED_EVENT_INIT                                                                          \
+  {                                                                                                                    \
+    MEND_EVENT_INIT(MODEL_CHAIN_EXHAUSTED, mend_model_chain_exhausted_event),                                          \
+        MEND_FIELDS_model_chain_exhausted(MEND_EVENT_ABSENT)                                                           \
+  }
+#define MEND_MODEL_RECOVERED_EVENT_INIT                                                                                \
   { MEND_EVENT_INIT(MODEL_RECOVERED, mend_model_recovered_event), MEND_FIELDS_model_recovered(MEND_EVENT_ABSENT) }
-#define MEND_DISCOVERY_REQUESTED_EVENT_INIT                                                                                              \
-  { MEND_EVENT_INIT(DISCOVERY_REQUESTED, mend_discovery_requested_event), MEND_FIELDS_discovery_requested(MEND_EVENT_ABSENT) }
-#define MEND_DISCOVERY_DENIED_EVENT_INIT                                                                                              \
+#define MEND_DISCOVERY_REQUESTED_EVENT_INIT                                                                            \
+  {                                                                                                                    \
+    MEND_EVENT_INIT(DISCOVERY_REQUESTED, mend_discovery_requested_event),                                              \
+        MEND_FIELDS_discovery_requested(MEND_EVENT_ABSENT)                                                             \
+  }
+#define MEND_DISCOVERY_DENIED_EVENT_INIT                                                                               \
   { MEND_EVENT_INIT(DISCOVERY_DENIED, mend_discovery_denied_event), MEND_FIELDS_discovery_denied(MEND_EVENT_ABSENT) }
-#define MEND_DISCOVERY_FAILED_EVENT_INIT                                                                                              \
+#define MEND_DISCOVERY_FAILED_EVENT_INIT                                                                               \
   { MEND_EVENT_INIT(DISCOVERY_FAILED, mend_discovery_failed_event), MEND_FIELDS_discovery_failed(MEND_EVENT_ABSENT) }
-#define MEND_DISCOVERY_CONNECTED_EVENT_INIT                                                                                              \
-  { MEND_EVENT_INIT(DISCOVERY_CONNECTED, mend_discovery_connected_event), MEND_FIELDS_discovery_connected(MEND_EVENT_ABSENT) }
-#define MEND_DISCOVERY_NOT_FOUND_EVENT_INIT                                                                                              \
-  { MEND_EVENT_INIT(DISCOVERY_NOT_FOUND, mend_discovery_not_found_event), MEND_FIELDS_discovery_not_found(MEND_EVENT_ABSENT) }
-#define MEND_MCP_TOOL_CHANGED_EVENT_INIT                                                                                              \
+#define MEND_DISCOVERY_CONNECTED_EVENT_INIT                                                                            \
+  {                                                                                                                    \
+    MEND_EVENT_INIT(DISCOVERY_CONNECTED, mend_discovery_connected_event),                                              \
+        MEND_FIELDS_discovery_connected(MEND_EVENT_ABSENT)                                                             \
+  }
+#define MEND_DISCOVERY_NOT_FOUND_EVENT_INIT                                                                            \
+  {                                                                                                                    \
+    MEND_EVENT_INIT(DISCOVERY_NOT_FOUND, mend_discovery_not_found_event),                                              \
+        MEND_FIELDS_discovery_not_found(MEND_EVENT_ABSENT)                                                             \
+  }
+#define MEND_MCP_TOOL_CHANGED_EVENT_INIT                                                                               \
   { MEND_EVENT_INIT(MCP_TOOL_CHANGED, mend_mcp_tool_changed_event), MEND_FIELDS_mcp_tool_changed(MEND_EVENT_ABSENT) }
-#define MEND_RUN_STARTED_EVENT_INIT                                                                                              \
+#define MEND_RUN_STARTED_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(RUN_STARTED, mend_run_started_event), MEND_FIELDS_run_started(MEND_EVENT_ABSENT) }
-#define MEND_RUN_FINISHED_EVENT_INIT                                                                                              \
+#define MEND_RUN_FINISHED_EVENT_INIT                                                                                   \
   { MEND_EVENT_INIT(RUN_FINISHED, mend_run_finished_event), MEND_FIELDS_run_finished(MEND_EVENT_ABSENT) }
-#define MEND_RUN_RESET_EVENT_INIT                                                                                              \
+#define MEND_RUN_RESET_EVENT_INIT                                                                                      \
   { MEND_EVENT_INIT(RUN_RESET, mend_run_reset_event), MEND_FIELDS_run_reset(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_REQUEST_EVENT_INIT                                                                                              \
+#define MEND_MODEL_REQUEST_EVENT_INIT                                                                                  \
   { MEND_EVENT_INIT(MODEL_REQUEST, mend_model_request_event), MEND_FIELDS_model_request(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_DELTA_EVENT_INIT                                                                                              \
+#define MEND_MODEL_DELTA_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(MODEL_DELTA, mend_model_delta_event), MEND_FIELDS_model_delta(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_RESPONSE_EVENT_INIT                                                                                              \
+#define MEND_MODEL_RESPONSE_EVENT_INIT                                                                                 \
   { MEND_EVENT_INIT(MODEL_RESPONSE, mend_model_response_event), MEND_FIELDS_model_response(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_ERROR_EVENT_INIT                                                                                              \
+#define MEND_MODEL_ERROR_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(MODEL_ERROR, mend_model_error_event), MEND_FIELDS_model_error(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_USAGE_EVENT_INIT                                                                                              \
+#define MEND_MODEL_USAGE_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(MODEL_USAGE, mend_model_usage_event), MEND_FIELDS_model_usage(MEND_EVENT_ABSENT) }
-#define MEND_MODEL_RETRY_EVENT_INIT                                                                                              \
+#define MEND_MODEL_RETRY_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(MODEL_RETRY, mend_model_retry_event), MEND_FIELDS_model_retry(MEND_EVENT_ABSENT) }
-#define MEND_USER_MESSAGE_EVENT_INIT                                                                                              \
+#define MEND_USER_MESSAGE_EVENT_INIT                                                                                   \
   { MEND_EVENT_INIT(USER_MESSAGE, mend_user_message_event), MEND_FIELDS_user_message(MEND_EVENT_ABSENT) }
-#define MEND_AGENT_START_EVENT_INIT                                                                                              \
+#define MEND_AGENT_START_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(AGENT_START, mend_agent_start_event), MEND_FIELDS_agent_start(MEND_EVENT_ABSENT) }
-#define MEND_AGENT_END_EVENT_INIT                                                                                              \
+#define MEND_AGENT_END_EVENT_INIT                                                                                      \
   { MEND_EVENT_INIT(AGENT_END, mend_agent_end_event), MEND_FIELDS_agent_end(MEND_EVENT_ABSENT) }
-#define MEND_APPROVAL_WAIT_EVENT_INIT                                                                                              \
+#define MEND_APPROVAL_WAIT_EVENT_INIT                                                                                  \
   { MEND_EVENT_INIT(APPROVAL_WAIT, mend_approval_wait_event), MEND_FIELDS_approval_wait(MEND_EVENT_ABSENT) }
-#define MEND_APPROVAL_GRANTED_EVENT_INIT                                                                                              \
+#define MEND_APPROVAL_GRANTED_EVENT_INIT                                                                               \
   { MEND_EVENT_INIT(APPROVAL_GRANTED, mend_approval_granted_event), MEND_FIELDS_approval_granted(MEND_EVENT_ABSENT) }
-#define MEND_CONTEXT_COMPACT_EVENT_INIT                                                                                              \
+#define MEND_CONTEXT_COMPACT_EVENT_INIT                                                                                \
   { MEND_EVENT_INIT(CONTEXT_COMPACT, mend_context_compact_event), MEND_FIELDS_context_compact(MEND_EVENT_ABSENT) }
-#define MEND_STALL_RECOVERED_EVENT_INIT                                                                                              \
+#define MEND_STALL_RECOVERED_EVENT_INIT                                                                                \
   { MEND_EVENT_INIT(STALL_RECOVERED, mend_stall_recovered_event), MEND_FIELDS_stall_recovered(MEND_EVENT_ABSENT) }
-#define MEND_CLOCK_REBASED_EVENT_INIT                                                                                              \
+#define MEND_CLOCK_REBASED_EVENT_INIT                                                                                  \
   { MEND_EVENT_INIT(CLOCK_REBASED, mend_clock_rebased_event), MEND_FIELDS_clock_rebased(MEND_EVENT_ABSENT) }
-#define MEND_BUS_DROPPED_EVENT_INIT                                                                                              \
+#define MEND_BUS_DROPPED_EVENT_INIT                                                                                    \
   { MEND_EVENT_INIT(BUS_DROPPED, mend_bus_dropped_event), MEND_FIELDS_bus_dropped(MEND_EVENT_ABSENT) }
-#define MEND_BUS_HANDLER_FAILED_EVENT_INIT                                                                                              \
-  { MEND_EVENT_INIT(BUS_HANDLER_FAILED, mend_bus_handler_failed_event), MEND_FIELDS_bus_handler_failed(MEND_EVENT_ABSENT) }
-#define MEND_TICK_EVENT_INIT                                                                                              \
+#define MEND_BUS_HANDLER_FAILED_EVENT_INIT                                                                             \
+  {                                                                                                                    \
+    MEND_EVENT_INIT(BUS_HANDLER_FAILED, mend_bus_handler_failed_event),                                                \
+        MEND_FIELDS_bus_handler_failed(MEND_EVENT_ABSENT)                                                              \
+  }
+#define MEND_TICK_EVENT_INIT                                                                                           \
   { MEND_EVENT_INIT(TICK, mend_tick_event), MEND_FIELDS_tick(MEND_EVENT_ABSENT) }
 
 /** An event's topic for a kind, such as "tool.before"; absent for MEND_EVENT_CUSTOM and unknown kinds. Static. */
@@ -201,15 +218,17 @@ MEND_API mend_str mend_event_kind_topic(mend_event_kind kind);
 MEND_API mend_status mend_event_init(mend_any_event *ret_event, mend_event_kind kind);
 
 /**
- * The number of a call that is known by a foreign id: the id itself when it is a decimal number without leading zeros
- * that is below 2^63, otherwise a 63-bit hash with the top bit set. The same id always gives the same number.
+ * The number of a call that is known by a foreign id: the id itself when it is a decimal number from 1 to 2^63 - 1
+ * without leading zeros, otherwise a 63-bit hash with the top bit set, so that an id "0" is a call too. The same id
+ * always gives the same number; an absent or empty one gives 0, no call.
  */
 MEND_API uint64_t mend_call_from_name(mend_str name);
 
 /** What the JSON view shows. */
 typedef struct mend_json_view_options {
   size_t size;
-  bool content; /**< full arguments and results; otherwise hashes and previews, arguments' strings cut to 120 characters */
+  bool content; /**< full arguments and results; otherwise hashes and previews, arguments' strings cut to 120 characters
+                 */
 } mend_json_view_options;
 #define MEND_JSON_VIEW_OPTIONS_INIT                                                                                    \
   { sizeof(mend_json_view_options), true }
@@ -225,7 +244,8 @@ MEND_API mend_status mend_event_to_json(const mend_event *event, const mend_json
                                         const mend_allocator *allocator, char **ret_json, size_t *ret_len);
 
 /**
- * A copy that owns all it points to, in one block, and a reference to its run. Errors: MEND_ENOMEM, MEND_EINVAL as above.
+ * A copy that owns all it points to, in one block, and a reference to its run. Errors: MEND_ENOMEM, MEND_EINVAL as
+ * above.
  */
 MEND_API mend_status mend_event_clone(const mend_event *event, const mend_allocator *allocator, mend_event **ret_clone);
 /** Frees a clone. NULL is allowed. */

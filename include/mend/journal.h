@@ -10,11 +10,12 @@
  *
  *   mend_journal_reader *reader;
  *   mend_journal_reader_open(NULL, "run.jsonl", &reader, &error);
+ *   mend_journal_line line = MEND_JOURNAL_LINE_INIT;
  *   while (mend_journal_reader_next(reader, &line, &error) == MEND_OK) { ... line.event, line.run_id ... }
  *
- * Each event is written with one write() to a descriptor opened for appending, so a process that is killed loses at most
- * the line it was writing. A reader takes a torn last line for what it is; a writer that opens such a file ends that line
- * first, so nothing before it is lost and nothing is glued to it.
+ * Each event is written with one write() to a descriptor opened for appending, so a process that is killed loses at
+ * most the line it was writing. A reader takes a torn last line for what it is; a writer that goes on in such a file
+ * ends that line first, so nothing before it is lost and nothing is glued to it.
  *
  * Threads: a journal may be written to from any thread that publishes; a reader belongs to one thread at a time.
  */
@@ -50,31 +51,36 @@ typedef struct mend_journal_options {
 #define MEND_JOURNAL_OPTIONS_INIT                                                                                      \
   { sizeof(mend_journal_options), NULL, -1, NULL, true, MEND_FSYNC_NONE, 1.0 }
 
-/** Subscribes a writer to the bus. Errors: MEND_EINVAL, MEND_EIO (the sentence names the path and the reason),
- * MEND_ENOMEM. An event that cannot be written is counted and, as for any handler, reported as `bus.handler_failed`; a
- * line that was written in part is taken back or, where the file cannot be cut, ended. */
+/**
+ * Subscribes a writer to the bus, which it keeps a reference to. Errors: MEND_EINVAL, MEND_EIO (the sentence names the
+ * path and the reason), MEND_ENOMEM, MEND_ELIMIT. An event that cannot be written is counted and, as for any handler,
+ * reported as `bus.handler_failed`; a line that was written in part is taken back or, where the file cannot be cut,
+ * ended. One that would be longer than MEND_JOURNAL_LINE_MAX is written as without content. Writing to a pipe that
+ * nobody reads raises SIGPIPE, as ever: it is the program's to ignore.
+ */
 MEND_API mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *options, mend_journal **ret_journal,
                                        mend_error *error);
-/** Unsubscribes, syncs as the policy says, closes the file and frees. NULL is allowed. Returns MEND_EIO when any event was
- * lost or the last sync failed. Not from a handler: MEND_EDEADLK, nothing is closed. */
+/** Unsubscribes, syncs as the policy says, closes the file and frees. NULL is allowed. Returns MEND_EIO when any event
+ * was lost or the last sync failed. Not from a handler: MEND_EDEADLK, nothing is closed. */
 MEND_API mend_status mend_journal_close(mend_journal *journal, mend_error *error);
 
 typedef struct mend_journal_stats {
   size_t size;
   uint64_t lines; /**< events written */
   uint64_t bytes;
-  uint64_t lost;  /**< events that could not be written */
+  uint64_t lost; /**< events that could not be written */
 } mend_journal_stats;
+/** Set ret_stats->size before the call. */
 MEND_API void mend_journal_get_stats(mend_journal *journal, mend_journal_stats *ret_stats);
 
 /* ---- Reading ----------------------------------------------------------------------------------------------- */
 
 typedef struct mend_journal_reader mend_journal_reader;
 
-/** The longest line a reader takes, in bytes; longer ones are skipped and told by number. */
+/** The longest line a reader takes and a writer makes, in bytes; longer ones are skipped and told by number. */
 #define MEND_JOURNAL_LINE_MAX ((size_t)64 * 1024 * 1024)
 
-/** One line. Everything is borrowed and valid until the next call. */
+/** One line. Everything is borrowed and valid until the next call. Start from MEND_JOURNAL_LINE_INIT. */
 typedef struct mend_journal_line {
   size_t size;
   uint64_t number; /**< from 1 */
@@ -90,22 +96,31 @@ typedef struct mend_journal_line {
   mend_str session_id;
   mend_str project_id;
   uint64_t seq;          /**< 0 when the line has none */
-  mend_any_event *event; /**< the event, without run, topic of its bus, and stamp; NULL for a topic of one's own, which
-                              goes back on a bus by mend_run_emit(run, topic, text) */
+  mend_any_event *event; /**< the event, with seq, wall_ns, trace_id and span_id as the line has them, without run and
+                              mono_ns; NULL for a topic of one's own, which goes back on a bus by
+                              mend_run_emit(run, topic, text) */
 } mend_journal_line;
+#define MEND_JOURNAL_LINE_INIT                                                                                         \
+  {                                                                                                                    \
+    sizeof(mend_journal_line), 0, {NULL, 0}, false, {NULL, 0}, false, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0},   \
+        {NULL, 0}, {NULL, 0}, 0, NULL                                                                                  \
+  }
 
-/** \param path  "-" is standard input. Errors: MEND_EIO (the sentence names the path and the reason; a folder too),
- * MEND_ENOMEM. */
+/** \param path  "-" is standard input. Errors: MEND_ENOENT when there is no such file, MEND_EIO (the sentence names the
+ * path and the reason; a folder too), MEND_ENOMEM. */
 MEND_API mend_status mend_journal_reader_open(const mend_allocator *allocator, const char *path,
                                               mend_journal_reader **ret_reader, mend_error *error);
 /** NULL is allowed. */
 MEND_API void mend_journal_reader_free(mend_journal_reader *reader);
 /**
- * The next line that is not blank. MEND_ENOENT after the last; MEND_ESYNTAX for a broken line (error tells line and column;
- * ret_line holds number and text; call again to go on), MEND_ELIMIT for one that is too long (likewise), MEND_EIO when
- * reading fails. A last line without a line feed that is not whole is MEND_ESYNTAX with ret_line->torn set.
+ * The next line that is not blank. A member whose value is of the wrong type is as good as absent. MEND_ENOENT after
+ * the last; MEND_ESYNTAX for a broken line, which is not JSON or no event (error tells line and column; ret_line holds
+ * number and text; call again to go on), MEND_ELIMIT for one that is too long (likewise), MEND_EIO when reading fails,
+ * MEND_ENOMEM, MEND_EINVAL for a ret_line of size 0. A last line without a line feed that is not whole is MEND_ESYNTAX
+ * with ret_line->torn set.
  */
-MEND_API mend_status mend_journal_reader_next(mend_journal_reader *reader, mend_journal_line *ret_line, mend_error *error);
+MEND_API mend_status mend_journal_reader_next(mend_journal_reader *reader, mend_journal_line *ret_line,
+                                              mend_error *error);
 
 #ifdef __cplusplus
 }

@@ -41,11 +41,12 @@ typedef enum mend_json_token {
   MEND_JSON_NULL
 } mend_json_token;
 
-/** Public so that it can live on the stack; read `token`, `slice`, `escaped`, `integer`, `depth` and `at`, write nothing
- * but `partial` and `stream` right after init. */
+/** Public so that it can live on the stack; read `token`, `slice`, `escaped`, `integer`, `depth`, `at` and `reason`. Write
+ * nothing but `stream`, right after init, and `partial`: set right after init, cleared when the input has ended. */
 typedef struct mend_json {
   mend_str text;
-  size_t at;             /**< bytes consumed: the next token is looked for here */
+  size_t at;             /**< bytes consumed: the next token is looked for here; after ERROR the first byte that no JSON
+                              text has in this place */
   mend_json_token token; /**< what the last next() found */
   mend_str slice;        /**< its text: of KEY and STRING without the quotes, still escaped; of the others as written */
   bool escaped;          /**< the slice of a KEY or STRING contains a backslash */
@@ -55,8 +56,10 @@ typedef struct mend_json {
   uint8_t state;         /**< private */
   unsigned depth;        /**< open arrays and objects, after the last token */
   unsigned depth_limit;
+  unsigned skip_depth;   /**< private: the depth an interrupted skip goes back to, plus 1; 0 when there is none */
+  unsigned line, column; /**< private: where `text` begins in the whole document, from 0 */
   uint64_t arrays[MEND_JSON_DEPTH_MAX / 64]; /**< private: bit d is set when level d is an array */
-  const char *reason;                        /**< after ERROR: what was expected, static */
+  const char *reason;                        /**< after ERROR: what was expected ("expected a value"), static */
 } mend_json;
 
 /** Starts at the beginning of `text` (borrowed until the last call). depth_limit is 1..MEND_JSON_DEPTH_MAX; others are
@@ -67,24 +70,28 @@ MEND_API mend_json_token mend_json_next(mend_json *json);
 /** After OBJECT or ARRAY: skips to its matching end, which becomes the token; after KEY: skips the member's value; else
  * does nothing. Returns the new token (ERROR and MORE as next() does; skip may be called again after refill). */
 MEND_API mend_json_token mend_json_skip(mend_json *json);
-/** After KEY, ARRAY or at the start: reads one whole value and gives its text in *ret_value. Errors: MEND_ESYNTAX,
- * MEND_ENOENT when there is no value (ARRAY_END). */
+/** After KEY, ARRAY, an element or at the start: reads one whole value and gives its text in *ret_value. Errors:
+ * MEND_ESYNTAX; MEND_ENOENT when what comes next is no value (the token says what it is, usually ARRAY_END). When
+ * `partial` is set and the text ends inside the value, MEND_ESYNTAX with the token MORE, and nothing of it is consumed:
+ * refill and call again. */
 MEND_API mend_status mend_json_value(mend_json *json, mend_str *ret_value);
-/** Goes on in a longer text whose first byte is the old text's byte `json->at` (the caller moved the rest down). */
+/** After MORE: goes on in a longer text whose first byte is the old text's byte `json->at` (the caller moved the rest
+ * down). An unfinished token is scanned again from its beginning, so double the text for tokens of any length. */
 MEND_API void mend_json_refill(mend_json *json, mend_str text);
-/** Fills in `error` with line, column and reason of a failed scan; returns MEND_ESYNTAX. */
+/** Fills in `error` with line, column, reason and what was found of a failed scan; returns MEND_ESYNTAX. */
 MEND_API mend_status mend_json_error(const mend_json *json, mend_error *error);
 
 /** Whether the KEY or STRING just read equals `text` after unescaping. */
 MEND_API bool mend_json_is(const mend_json *json, mend_str text);
 /**
  * Unescapes a slice of a KEY or STRING. `buffer` needs slice.len bytes at most (the result is never longer); it may be
- * the slice's own memory. A lone surrogate becomes U+FFFD. Returns the number of bytes written.
+ * the slice's own memory. A lone surrogate becomes U+FFFD. Returns the number of bytes written; nothing is terminated.
  */
 MEND_API size_t mend_json_unescape(mend_str slice, char *buffer);
-/** A NUMBER's value. Independent of the locale; infinities for what a double cannot hold. */
+/** A NUMBER's value, correctly rounded. Independent of the locale; infinities for what a double cannot hold. */
 MEND_API double mend_json_double(mend_str number);
-/** A NUMBER's value as an integer. MEND_EINVAL when it has a fraction or exponent, MEND_ELIMIT when it does not fit. */
+/** A NUMBER's value as an integer; -0 is 0. MEND_EINVAL when it has a fraction or exponent, MEND_ELIMIT when it does not
+ * fit. */
 MEND_API mend_status mend_json_int64(mend_str number, int64_t *ret_value);
 MEND_API mend_status mend_json_uint64(mend_str number, uint64_t *ret_value);
 /** A NUMBER of seconds as nanoseconds, exact in decimal (1009.86 is 1009860000000). MEND_ELIMIT when negative or beyond
@@ -95,8 +102,9 @@ MEND_API mend_status mend_json_check(mend_str text, unsigned depth_limit, mend_e
 
 /* ---- The canonical hash ------------------------------------------------------------------------------------ */
 
-/** Scratch a hash may use by default, in bytes, and the longest text that is hashed by structure. */
+/** Scratch a hash may use by default, in bytes: room for 1,638 members of objects open at once. */
 #define MEND_HASH_SCRATCH ((size_t)64 * 1024)
+/** The longest text that is hashed by structure, in bytes. */
 #define MEND_HASH_TEXT_MAX ((size_t)8 * 1024 * 1024)
 
 /** A hash and how it was made. */
@@ -107,12 +115,14 @@ typedef struct mend_json_hash_result {
 
 /**
  * The canonical hash in exact mode: equal for texts that differ only in white space, the order of keys, escapes, and the
- * spelling of a non-integer number (1.0, 1.00 and 1e0 are one IEEE double; the integer 1 is another value; an integer is
- * its digits, whatever their number, and -0 is not 0). The last of duplicate keys wins. A tree hash by XXH3, 128 bits: an
- * object over its members sorted by unescaped key, each as key and value hash; an array in order. One pass, no
- * allocation, independent of the locale.
- * \param scratch  memory for the pass, aligned as malloc does; may be NULL when size is 0
- * Never fails: over a limit the raw bytes are hashed and `raw` is set, which is still a usable key.
+ * spelling of a non-integer number. The last of duplicate keys wins. Numbers: an integer is its digits, whatever their
+ * number, and -0 is not 0; a number with a fraction or exponent is its IEEE double (1.0, 1.00 and 1e0 are equal and
+ * differ from 1, -0.0 differs from 0.0, 1e-400 is 0.0); one beyond the doubles (1e400) is its spelling.
+ * A tree hash by XXH3, 128 bits: an object over its members, each as key and value hash, in the order of the hashes of
+ * their unescaped keys; an array in order. One pass, no allocation, independent of the locale and of the scratch's size.
+ * \param scratch  memory for the members of the objects that are open at once, 40 bytes each; aligned as malloc does; may
+ *                 be NULL when size is 0
+ * Never fails: over a limit the raw bytes are hashed and `raw` is set, which is still a usable key. Never all zero.
  */
 MEND_API mend_json_hash_result mend_json_hash(mend_str text, void *scratch, size_t scratch_size);
 /** XXH3 of the bytes as they are. Never all zero. */

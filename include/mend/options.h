@@ -84,8 +84,9 @@ typedef struct mend_options {
   { sizeof(mend_options), MEND_OPTION_GROUPS(MEND_OPTION_GROUP_DEFAULT) MEND_WATCH_OPTIONS(MEND_OPTION_DEFAULT) }
 
 /**
- * Checks every field's range and the rules between fields (loop.n > loop.k). Errors: MEND_EINVAL; the sentence names
- * field, value and what was expected.
+ * Checks every field's range and the rules between fields (loop.n > loop.k). The struct may be of any version of this
+ * header: its sizes say what is there, the rest has its defaults. Errors: MEND_EINVAL; the sentence names field, value
+ * and what was expected.
  */
 MEND_API mend_status mend_options_check(const mend_options *options, mend_error *error);
 
@@ -99,14 +100,16 @@ MEND_API mend_status mend_option_tree_new(const mend_allocator *allocator, mend_
 MEND_API void mend_option_tree_free(mend_option_tree *tree);
 /**
  * Sets one option by its dotted name or an alias. `value` is JSON; a bare word is a string, so evidence and "evidence"
- * are the same. Ranges are checked here, rules between fields in mend_option_tree_check, so that order does not matter.
- * Errors: MEND_ENOENT for an unknown name (the sentence names the nearest known one), MEND_EINVAL, MEND_ENOMEM; the tree
- * is then unchanged.
+ * are the same. An integer may be written as 3, 3.0 or 3e0. Where an array of names is wanted, one string is an array of
+ * one; of bare words only one without a comma, several need JSON's brackets. Ranges are checked here, rules between
+ * fields in mend_option_tree_check, so that order does not matter. Errors: MEND_ENOENT for an unknown name (the sentence
+ * names the nearest known one), MEND_EINVAL, MEND_ENOMEM; the tree is then unchanged.
  */
 MEND_API mend_status mend_option_tree_set(mend_option_tree *tree, mend_str name, mend_str value, mend_error *error);
 /**
- * Sets many from a JSON object, nested by group or with dotted names and aliases, and then checks the whole. Errors: as
- * above and MEND_ESYNTAX, with line and column; the tree is then unchanged.
+ * Sets many from a JSON object, nested by group or with dotted names and aliases, and then checks the whole. Values are
+ * as above, without bare words; an option or group may be given once only, by whichever name. Errors: as above and
+ * MEND_ESYNTAX, with line and column; the tree is then unchanged.
  */
 MEND_API mend_status mend_option_tree_load(mend_option_tree *tree, mend_str json, mend_error *error);
 /** mend_options_check of what the tree holds. */
@@ -124,10 +127,11 @@ typedef struct mend_option_info {
   const char *help;     /**< one sentence without a full stop */
 } mend_option_info;
 
-/** The option at `index` (0, 1, ...) in the order of mend/options.def. MEND_ENOENT after the last. Set ret_info->size
- * before the call. */
+/** The option at `index` (0, 1, ...) in the order of mend/options.def. Set ret_info->size before the call. MEND_ENOENT
+ * after the last, MEND_EINVAL for size 0. */
 MEND_API mend_status mend_option_at(size_t index, mend_option_info *ret_info);
-/** The nearest known option name or alias to `name`, for "did you mean"; NULL when nothing is near. Static. */
+/** The known option name or alias nearest to `name` (few letters missing, wrong, too many or swapped, also in its last part
+ * alone), for "did you mean"; NULL when nothing is near. Static. */
 MEND_API const char *mend_option_nearest(mend_str name);
 
 #ifdef __cplusplus

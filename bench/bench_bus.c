@@ -1,0 +1,194 @@
+#include "bench.h"
+
+#include "mend/bus.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TOPICS = 1000, THREADS = 2 };
+
+static struct {
+  mend_bus *bus;
+  mend_run *runs[THREADS];
+  mend_topic topic;
+  uint64_t calls[THREADS * 16]; /* each thread counts on a cache line of its own */
+} with;
+
+static mend_status on_event(void *ctx, const mend_event *event) {
+  *(uint64_t *)ctx += event->call;
+  return MEND_OK;
+}
+
+static void open_bus(const bench_row *row) {
+  bench_need(mend_bus_new(NULL, &with.bus, NULL) == MEND_OK, "mend_bus_new");
+  for (int i = 0; i < THREADS; i++)
+    bench_need(mend_run_new(with.bus, NULL, &with.runs[i]) == MEND_OK, "mend_run_new");
+  for (int64_t i = 0; i < row->argument; i++) {
+    for (int t = 0; t < THREADS; t++) {
+      mend_status status = mend_run_subscribe(with.runs[t], "tool.before", on_event, &with.calls[t * 16], NULL, NULL);
+      bench_need(status == MEND_OK, "mend_run_subscribe");
+    }
+  }
+}
+
+static void open_bus_with_bus_subscribers(const bench_row *row) {
+  bench_row none = *row;
+  none.argument = 0;
+  open_bus(&none);
+  for (int64_t i = 0; i < row->argument; i++) {
+    mend_status status = mend_bus_subscribe(with.bus, "tool.before", on_event, &with.calls[0], NULL, NULL);
+    bench_need(status == MEND_OK, "mend_bus_subscribe");
+  }
+}
+
+static void close_bus(const bench_row *row) {
+  (void)row;
+  for (int i = 0; i < THREADS; i++)
+    mend_run_release(with.runs[i]);
+  mend_bus_release(with.bus);
+}
+
+static void publish_stamped_on(mend_run *run, uint64_t count) {
+  mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
+  event.event.run = run;
+  event.event.call = 1;
+  for (uint64_t i = 0; i < count; i++)
+    mend_bus_publish(with.bus, &event.event);
+}
+
+static void publish_stamped(const bench_row *row, uint64_t count) {
+  (void)row;
+  publish_stamped_on(with.runs[0], count);
+}
+
+static void publish_and_stamp(const bench_row *row, uint64_t count) {
+  (void)row;
+  mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
+  for (uint64_t i = 0; i < count; i++)
+    mend_run_publish(with.runs[0], &event.event);
+}
+
+static void read_clock(const bench_row *row, uint64_t count) {
+  (void)row;
+  for (uint64_t i = 0; i < count; i++)
+    bench_use(bench_now());
+}
+
+/* ---- Two threads, each with a run of its own: the time is of one publish of one thread ---- */
+
+typedef struct share {
+  mend_run *run;
+  uint64_t count;
+} share;
+
+static void *publish_share(void *ctx) {
+  share *s = ctx;
+  publish_stamped_on(s->run, s->count);
+  return NULL;
+}
+
+static void publish_on_two_threads(const bench_row *row, uint64_t count) {
+  (void)row;
+  pthread_t other;
+  share theirs = {with.runs[1], count};
+  bench_need(pthread_create(&other, NULL, publish_share, &theirs) == 0, "pthread_create");
+  publish_stamped_on(with.runs[0], count);
+  pthread_join(other, NULL);
+}
+
+/* ---- A thousand topics and one wildcard ---- */
+
+static char topic_names[TOPICS][24];
+
+static void open_topics(const bench_row *row) {
+  open_bus(row);
+  for (int i = 0; i < TOPICS; i++) {
+    snprintf(topic_names[i], sizeof topic_names[i], "own.topic.%d", i);
+    bench_need(mend_bus_topic(with.bus, mend_str_from(topic_names[i]), &with.topic) == MEND_OK, "mend_bus_topic");
+  }
+  bench_need(mend_bus_subscribe(with.bus, "own.*", on_event, &with.calls[0], NULL, NULL) == MEND_OK, "subscribe");
+}
+
+static void publish_custom(uint64_t count, bool by_name) {
+  mend_custom_event event = {MEND_EVENT_INIT(CUSTOM, mend_custom_event), {"{}", 2}};
+  event.event.run = with.runs[0];
+  event.event.topic = with.topic;
+  const mend_str name = MEND_STR("own.topic.777");
+  for (uint64_t i = 0; i < count; i++) {
+    if (by_name) mend_bus_topic(with.bus, name, &event.event.topic);
+    mend_bus_publish(with.bus, &event.event);
+  }
+}
+
+static void publish_interned(const bench_row *row, uint64_t count) {
+  (void)row;
+  publish_custom(count, false);
+}
+
+static void publish_by_name(const bench_row *row, uint64_t count) {
+  (void)row;
+  publish_custom(count, true);
+}
+
+/* ---- The peer: an array of function pointers and contexts, nothing else ---- */
+
+typedef struct bare_item {
+  mend_handler handler;
+  void *ctx;
+} bare_item;
+
+static struct {
+  bare_item *items;
+  size_t count;
+} bare;
+
+static void open_bare(const bench_row *row) {
+  bare.count = (size_t)row->argument;
+  bare.items = calloc(bare.count + 1, sizeof *bare.items);
+  bench_need(bare.items != NULL, "calloc");
+  for (size_t i = 0; i < bare.count; i++)
+    bare.items[i] = (bare_item){on_event, &with.calls[0]};
+}
+
+static void close_bare(const bench_row *row) {
+  (void)row;
+  free(bare.items);
+}
+
+static void call_bare(const bench_row *row, uint64_t count) {
+  (void)row;
+  mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
+  event.event.call = 1;
+  for (uint64_t i = 0; i < count; i++) {
+    for (size_t j = 0; j < bare.count; j++)
+      bare.items[j].handler(bare.items[j].ctx, &event.event);
+    bench_use(i);
+  }
+}
+
+#define BUS(subscribers, goal)                                                                                         \
+  {                                                                                                                    \
+    "publish a stamped event to " #subscribers, "mend", open_bus_with_bus_subscribers, publish_stamped, close_bus,     \
+        subscribers, 1, goal                                                                                           \
+  }
+#define BARE(subscribers)                                                                                              \
+  { "publish a stamped event to " #subscribers, "bare array", open_bare, call_bare, close_bare, subscribers, 1, 0 }
+
+const bench_row bench_bus_rows[] = {
+    BUS(0, 5),
+    BARE(0),
+    BUS(1, 12),
+    BARE(1),
+    BUS(64, 200),
+    BARE(64),
+    {"publish to 1 on one run, one thread", "mend", open_bus, publish_stamped, close_bus, 1, 1, 0},
+    {"publish to 1 on a run each, two threads", "mend", open_bus, publish_on_two_threads, close_bus, 1, 1, 0},
+    {"publish to 64 on one run, one thread", "mend", open_bus, publish_stamped, close_bus, 64, 1, 0},
+    {"publish to 64 on a run each, two threads", "mend", open_bus, publish_on_two_threads, close_bus, 64, 1, 0},
+    {"publish to 0 with the stamp", "mend", open_bus, publish_and_stamp, close_bus, 0, 1, 50},
+    {"publish to 0 with the stamp", "clock_gettime", NULL, read_clock, NULL, 0, 1, 0},
+    {"1,000 topics, one wildcard: publish, interned", "mend", open_topics, publish_interned, close_bus, 0, 1, 20},
+    {"1,000 topics, one wildcard: publish, by name", "mend", open_topics, publish_by_name, close_bus, 0, 1, 45},
+};
+const size_t bench_bus_row_count = sizeof bench_bus_rows / sizeof bench_bus_rows[0];

@@ -1,0 +1,67 @@
+/* Private to the room: the tables made from mend/events.def, and the names every event's JSON view begins with. */
+#ifndef MEND_BUS_EVENT_INTERNAL_H
+#define MEND_BUS_EVENT_INTERNAL_H
+
+#include "core/buffer.h"
+#include "mend/events.h"
+#include "mend/json.h"
+
+typedef enum mend__field_type {
+  MEND__FIELD_STR,
+  MEND__FIELD_JSON,
+  MEND__FIELD_U64,
+  MEND__FIELD_F64,
+  MEND__FIELD_FLAG,
+  MEND__FIELD_HASH
+} mend__field_type;
+
+typedef struct mend__field {
+  mend_str name;
+  mend_str key; /* as it is written: ,"name": */
+  mend__field_type type;
+  size_t offset; /* in the event's struct */
+} mend__field;
+
+typedef struct mend__kind {
+  mend_str topic;
+  size_t size;
+  const void *absent; /* the event with every field absent */
+  const mend__field *fields;
+  size_t field_count;
+} mend__kind;
+
+/* NULL for a number that is no kind. MEND_EVENT_CUSTOM is one: its field is the payload. */
+const mend__kind *mend__kind_get(mend_event_kind kind);
+/* MEND_EVENT_CUSTOM for a topic that is no built-in one. */
+mend_event_kind mend__kind_from_topic(mend_str topic);
+
+/* The members that say whose event it is and when. MEND__HEAD_EVENT is the case files' name of the topic. */
+typedef enum mend__head {
+  MEND__HEAD_NONE,
+  MEND__HEAD_TS,
+  MEND__HEAD_SEQ,
+  MEND__HEAD_TOPIC,
+  MEND__HEAD_EVENT,
+  MEND__HEAD_RUN_ID,
+  MEND__HEAD_AGENT,
+  MEND__HEAD_CALL_ID,
+  MEND__HEAD_PARENT_CALL_ID,
+  MEND__HEAD_PARENT_RUN_ID,
+  MEND__HEAD_SESSION_ID,
+  MEND__HEAD_PROJECT_ID,
+  MEND__HEAD_TRACE_ID,
+  MEND__HEAD_SPAN_ID
+} mend__head;
+mend__head mend__head_from_name(mend_str name);
+
+/* The KEY just read, unescaped. A name longer than any known one stays as it is: it equals none. */
+#define MEND__KEY_ROOM 256
+mend_str mend__key_name(const mend_json *json, char room[MEND__KEY_ROOM]);
+
+/* Free memory that mend__hash_beside wants behind a buffer's contents. */
+#define MEND__HASH_ROOM (MEND_HASH_SCRATCH + sizeof(max_align_t))
+/* The exact canonical hash, with the memory behind the buffer's contents as scratch; none for an absent text and when
+ * out of memory, which shows in buffer->failed. */
+mend_hash mend__hash_beside(mend__buffer *buffer, mend_str json);
+
+#endif

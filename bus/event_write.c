@@ -1,0 +1,334 @@
+#include "bus/event_internal.h"
+
+#include "bus/event_json.h"
+#include "core/memory.h"
+#include "core/options_size.h"
+#include "core/text.h"
+
+#include <math.h>
+
+/* Display cuts, in characters. */
+#define ARGUMENT_MAX 120
+#define PREVIEW_MAX 400
+
+/* One less than a reader takes, for the line is an object around every value. */
+#define VALUE_DEPTH (MEND_JSON_DEPTH_MAX - 1)
+
+#define WHOLE SIZE_MAX
+
+/* A pair of surrogates, \ud83d\ude00. */
+#define ESCAPED_CHAR_MAX 12
+
+static void write_literal(mend__buffer *buffer, const char *text) { mend__buffer_bytes(buffer, text, strlen(text)); }
+
+/* ---- Values that are JSON already ---- */
+
+static bool is_surrogate(const char *escape, const char *third_digits) {
+  return escape[1] == 'u' && (escape[2] | 0x20) == 'd' && strchr(third_digits, escape[3]) != NULL;
+}
+
+/* How many bytes the first character takes while it is still escaped. */
+static size_t escaped_char_len(mend_str inside) {
+  const char *at = inside.ptr;
+  if (at[0] != '\\') return mend__utf8_prefix(at, inside.len).len;
+  if (at[1] != 'u') return 2;
+  bool pair =
+      inside.len >= ESCAPED_CHAR_MAX && is_surrogate(at, "89abAB") && at[6] == '\\' && is_surrogate(at + 6, "cdefCDEF");
+  return pair ? ESCAPED_CHAR_MAX : 6;
+}
+
+/* How many bytes the first max_chars characters take. */
+static size_t escaped_cut(mend_str inside, size_t max_chars) {
+  if (inside.len <= max_chars) return inside.len;
+  size_t kept = 0;
+  for (size_t chars = 0; chars < max_chars && kept < inside.len; chars++) {
+    kept += escaped_char_len((mend_str){inside.ptr + kept, inside.len - kept});
+  }
+  return kept;
+}
+
+/* A string's inside, still escaped, cut to max_chars characters. */
+static void write_escaped(mend__buffer *buffer, mend_str inside, size_t max_chars) {
+  size_t kept = escaped_cut(inside, max_chars);
+  mend__buffer_char(buffer, '"');
+  mend__buffer_bytes(buffer, inside.ptr, kept);
+  if (kept < inside.len) write_literal(buffer, "...");
+  mend__buffer_char(buffer, '"');
+}
+
+/* A JSON text without its white space, so that it stays on one line, strings cut to max_chars. What is not JSON is
+ * written as a string. */
+static void write_json(mend__buffer *buffer, mend_str text, size_t max_chars) {
+  size_t start = buffer->len;
+  bool comma = false;
+  mend_json json;
+  mend_json_init(&json, text, VALUE_DEPTH);
+  for (mend_json_token token; (token = mend_json_next(&json)) > MEND_JSON_END;) {
+    bool closes = token == MEND_JSON_OBJECT_END || token == MEND_JSON_ARRAY_END;
+    if (comma && !closes) mend__buffer_char(buffer, ',');
+    comma = token != MEND_JSON_KEY && token != MEND_JSON_OBJECT && token != MEND_JSON_ARRAY;
+    switch (token) {
+    case MEND_JSON_KEY:
+      write_escaped(buffer, json.slice, WHOLE);
+      mend__buffer_char(buffer, ':');
+      break;
+    case MEND_JSON_STRING: write_escaped(buffer, json.slice, max_chars); break;
+    default: mend__buffer_str(buffer, json.slice); break;
+    }
+  }
+  if (json.token == MEND_JSON_ERROR && !buffer->failed) {
+    buffer->len = start;
+    mend__buffer_json_string_cut(buffer, text, max_chars);
+  }
+}
+
+/* What stands between a string's quotes, when the text is one. */
+static bool string_inside(mend_str text, mend_json *json) {
+  mend_json_init(json, text, VALUE_DEPTH);
+  if (mend_json_next(json) != MEND_JSON_STRING) return false;
+  mend_json end = *json;
+  return mend_json_next(&end) == MEND_JSON_END;
+}
+
+/* Of a string its text, of another value its JSON. */
+static void write_preview(mend__buffer *buffer, mend_str result) {
+  mend_json json;
+  if (!string_inside(result, &json)) {
+    mend__buffer_json_string_cut(buffer, result, PREVIEW_MAX);
+    return;
+  }
+  static const char more[] = "...";
+  char text[PREVIEW_MAX * ESCAPED_CHAR_MAX + sizeof more];
+  mend_str kept = {json.slice.ptr, escaped_cut(json.slice, PREVIEW_MAX)};
+  size_t len = mend_json_unescape(kept, text);
+  if (kept.len < json.slice.len) {
+    memcpy(text + len, more, strlen(more));
+    len += strlen(more);
+  }
+  mend__buffer_json_string(buffer, (mend_str){text, len});
+}
+
+static size_t result_len(mend__buffer *buffer, mend_str result) {
+  mend_json json;
+  if (!string_inside(result, &json)) return result.len;
+  if (!json.escaped) return json.slice.len;
+  return mend__buffer_reserve(buffer, json.slice.len) ? mend_json_unescape(json.slice, buffer->data + buffer->len) : 0;
+}
+
+/* ---- The head ---- */
+
+static void write_id(mend__buffer *buffer, const char *key, mend_str id) {
+  if (id.len == 0) return;
+  write_literal(buffer, key);
+  mend__buffer_json_string(buffer, id);
+}
+
+static void write_hex(mend__buffer *buffer, const char *key, const uint8_t *bytes, size_t len) {
+  static const uint8_t none[sizeof(((mend_event *)NULL)->trace_id)];
+  if (memcmp(bytes, none, len) == 0) return;
+  write_literal(buffer, key);
+  mend__buffer_char(buffer, '"');
+  mend__buffer_hex(buffer, bytes, len);
+  mend__buffer_char(buffer, '"');
+}
+
+static void write_call_id(mend__buffer *buffer, const mend_event *event) {
+  static const char key[] = ",\"call_id\":";
+  write_id(buffer, key, event->call_name);
+  if (event->call_name.len > 0 || event->call == 0) return;
+  write_literal(buffer, key);
+  mend__buffer_char(buffer, '"');
+  mend__buffer_u64(buffer, event->call);
+  mend__buffer_char(buffer, '"');
+}
+
+static mend_str topic_of(const mend_event *event) {
+  if (event->kind != MEND_EVENT_CUSTOM) return mend_event_kind_topic(event->kind);
+  return mend_bus_topic_name(mend_run_bus(event->run), event->topic);
+}
+
+static void write_head(mend__buffer *buffer, const mend_event *event) {
+  write_literal(buffer, "\"ts\":");
+  mend__buffer_seconds(buffer, event->wall_ns);
+  write_literal(buffer, ",\"seq\":");
+  mend__buffer_u64(buffer, event->seq);
+  write_id(buffer, ",\"topic\":", topic_of(event));
+  write_id(buffer, ",\"run_id\":", mend_run_id(event->run));
+  write_id(buffer, ",\"agent\":", mend_run_agent(event->run));
+  write_call_id(buffer, event);
+  write_id(buffer, ",\"parent_call_id\":", mend_run_parent_call(event->run));
+  write_id(buffer, ",\"parent_run_id\":", mend_run_parent_id(event->run));
+  write_id(buffer, ",\"session_id\":", mend_run_session_id(event->run));
+  write_id(buffer, ",\"project_id\":", mend_run_project_id(event->run));
+  write_hex(buffer, ",\"trace_id\":", event->trace_id, sizeof(event->trace_id));
+  write_hex(buffer, ",\"span_id\":", event->span_id, sizeof(event->span_id));
+}
+
+/* ---- The payload ---- */
+
+typedef struct event_view {
+  mend__buffer *buffer;
+  const mend_event *event;
+  bool content;
+} event_view;
+
+static const void *field_at(const event_view *view, const mend__field *field) {
+  return (const char *)view->event + field->offset;
+}
+
+static mend_str text_of(const event_view *view, const mend__field *field) {
+  return *(const mend_str *)field_at(view, field);
+}
+
+static bool is_absent(const event_view *view, const mend__field *field) {
+  const void *at = field_at(view, field);
+  switch (field->type) {
+  case MEND__FIELD_STR:
+  case MEND__FIELD_JSON: return ((const mend_str *)at)->ptr == NULL;
+  case MEND__FIELD_U64: return *(const uint64_t *)at == MEND_NONE;
+  case MEND__FIELD_F64: return !isfinite(*(const double *)at);
+  case MEND__FIELD_FLAG: return !*(const bool *)at;
+  case MEND__FIELD_HASH: return mend_hash_is_none(*(const mend_hash *)at);
+  }
+  return true;
+}
+
+static void write_hash(mend__buffer *buffer, mend_hash hash) {
+  char text[MEND_HASH_TEXT_SIZE];
+  mend_hash_format(hash, text);
+  mend__buffer_char(buffer, '"');
+  write_literal(buffer, text);
+  mend__buffer_char(buffer, '"');
+}
+
+static void write_field(const event_view *view, const mend__field *field) {
+  if (is_absent(view, field)) return;
+  const void *at = field_at(view, field);
+  mend__buffer_str(view->buffer, field->key);
+  switch (field->type) {
+  case MEND__FIELD_STR: mend__buffer_json_string(view->buffer, *(const mend_str *)at); break;
+  case MEND__FIELD_JSON: write_json(view->buffer, *(const mend_str *)at, WHOLE); break;
+  case MEND__FIELD_U64: mend__buffer_u64(view->buffer, *(const uint64_t *)at); break;
+  case MEND__FIELD_F64: mend__buffer_f64(view->buffer, *(const double *)at); break;
+  case MEND__FIELD_FLAG: write_literal(view->buffer, "true"); break;
+  case MEND__FIELD_HASH: write_hash(view->buffer, *(const mend_hash *)at); break;
+  }
+}
+
+/* Without content: the arguments cut, and of a result only its preview, made here when the publisher gave none. */
+static void write_tool_before_field(const event_view *view, const mend__field *field) {
+  if (field->offset != offsetof(mend_tool_before_event, args)) {
+    write_field(view, field);
+  } else if (!is_absent(view, field)) {
+    mend__buffer_str(view->buffer, field->key);
+    write_json(view->buffer, text_of(view, field), ARGUMENT_MAX);
+  }
+}
+
+static void write_tool_after_field(const event_view *view, const mend__field *field) {
+  mend_str result = ((const mend_tool_after_event *)view->event)->result;
+  if (field->offset == offsetof(mend_tool_after_event, result)) return;
+  if (field->offset != offsetof(mend_tool_after_event, result_preview)) {
+    write_field(view, field);
+  } else if (!is_absent(view, field)) {
+    mend__buffer_str(view->buffer, field->key);
+    mend__buffer_json_string_cut(view->buffer, text_of(view, field), PREVIEW_MAX);
+  } else if (result.ptr != NULL) {
+    mend__buffer_str(view->buffer, field->key);
+    write_preview(view->buffer, result);
+  }
+}
+
+static void write_tool_skipped_field(const event_view *view, const mend__field *field) {
+  if (field->offset != offsetof(mend_tool_skipped_event, result)) write_field(view, field);
+}
+
+static void write_fields(const event_view *view) {
+  const mend__kind *kind = mend__kind_get(view->event->kind);
+  void (*write)(const event_view *, const mend__field *) = write_field;
+  if (!view->content) {
+    switch (view->event->kind) {
+    case MEND_EVENT_TOOL_BEFORE: write = write_tool_before_field; break;
+    case MEND_EVENT_TOOL_AFTER: write = write_tool_after_field; break;
+    case MEND_EVENT_TOOL_SKIPPED: write = write_tool_skipped_field; break;
+    default: break;
+    }
+  }
+  for (size_t i = 0; i < kind->field_count; i++)
+    write(view, &kind->fields[i]);
+}
+
+/* The members of a payload of one's own, but for those that are named like the head's. */
+static bool write_members(mend__buffer *buffer, mend_str payload) {
+  mend_json json;
+  mend_json_init(&json, payload, VALUE_DEPTH);
+  if (mend_json_next(&json) != MEND_JSON_OBJECT) return false;
+  while (mend_json_next(&json) == MEND_JSON_KEY) {
+    mend_str key = json.slice, value;
+    char room[MEND__KEY_ROOM];
+    mend__head head = mend__head_from_name(mend__key_name(&json, room));
+    if (mend_json_value(&json, &value) != MEND_OK) return false;
+    if (head != MEND__HEAD_NONE && head != MEND__HEAD_EVENT) continue;
+    mend__buffer_char(buffer, ',');
+    write_escaped(buffer, key, WHOLE);
+    mend__buffer_char(buffer, ':');
+    write_json(buffer, value, WHOLE);
+  }
+  return json.token == MEND_JSON_OBJECT_END && mend_json_next(&json) == MEND_JSON_END;
+}
+
+static void write_custom(mend__buffer *buffer, mend_str payload) {
+  size_t start = buffer->len;
+  if (payload.ptr == NULL || write_members(buffer, payload) || buffer->failed) return;
+  buffer->len = start;
+  write_literal(buffer, ",\"payload\":");
+  write_json(buffer, payload, WHOLE);
+}
+
+/* Fills in, in a copy of the event, what its publisher left to the JSON view. */
+static void complete(mend_any_event *event, mend__buffer *buffer, bool content) {
+  if (event->event.kind == MEND_EVENT_TOOL_BEFORE) {
+    mend_tool_before_event *before = &event->tool_before;
+    if (mend_hash_is_none(before->args_hash)) before->args_hash = mend__hash_beside(buffer, before->args);
+  }
+  if (event->event.kind == MEND_EVENT_TOOL_AFTER && !content) {
+    mend_tool_after_event *after = &event->tool_after;
+    if (mend_hash_is_none(after->result_hash)) after->result_hash = mend__hash_beside(buffer, after->result);
+    if (after->result_len == MEND_NONE && after->result.ptr != NULL)
+      after->result_len = result_len(buffer, after->result);
+  }
+}
+
+void mend__event_write(mend__buffer *buffer, const mend_event *event, bool content) {
+  mend__buffer_char(buffer, '{');
+  write_head(buffer, event);
+  if (event->kind == MEND_EVENT_CUSTOM) {
+    write_custom(buffer, ((const mend_custom_event *)event)->payload);
+  } else {
+    mend_any_event whole;
+    memcpy(&whole, event, mend__kind_get(event->kind)->size);
+    complete(&whole, buffer, content);
+    write_fields(&(event_view){buffer, &whole.event, content});
+  }
+  mend__buffer_char(buffer, '}');
+}
+
+mend_status mend_event_to_json(const mend_event *event, const mend_json_view_options *options,
+                               const mend_allocator *allocator, char **ret_json, size_t *ret_len) {
+  mend_json_view_options view = MEND_JSON_VIEW_OPTIONS_INIT;
+  mend_status status = mend__options_take(&view, options, "mend_json_view_options", NULL);
+  if (status != MEND_OK) return status;
+  if (event->run == NULL || !mend__event_fits(event)) return MEND_EINVAL;
+  mend__buffer buffer;
+  mend__buffer_init(&buffer, allocator);
+  mend__event_write(&buffer, event, view.content);
+  mend__buffer_char(&buffer, '\0');
+  if (buffer.failed) {
+    mend__buffer_free(&buffer);
+    return MEND_ENOMEM;
+  }
+  char *fitting = mend__realloc(allocator, buffer.data, buffer.len);
+  *ret_json = fitting != NULL ? fitting : buffer.data;
+  if (ret_len != NULL) *ret_len = buffer.len - 1;
+  return MEND_OK;
+}

@@ -1,0 +1,93 @@
+#include "bus/bus_internal.h"
+
+void mend__limbo_init(mend__retired_list *list) {
+  list->first = NULL;
+  list->last = &list->first;
+}
+
+/* `retired` can no longer be found by a publish that begins from now on. Publishes under way carry the old epoch or an
+ * older one, and it is in use until they are over. */
+void mend__retire(mend_bus *bus, mend__retired_list *list, mend__retired *retired) {
+  retired->next = NULL;
+  retired->tag = atomic_fetch_add(&bus->epoch, 1);
+  *list->last = retired;
+  list->last = &retired->next;
+  atomic_store(&bus->limbo_waits, true);
+}
+
+static uint64_t oldest_publish(mend_bus *bus) {
+  uint64_t oldest = UINT64_MAX;
+  for (mend__reader *reader = atomic_load(&bus->readers); reader != NULL; reader = reader->next) {
+    uint64_t epoch = atomic_load(&reader->epoch);
+    if (epoch != 0 && epoch < oldest) oldest = epoch;
+  }
+  return oldest;
+}
+
+/* Cuts off the front of a list that is older than every publish under way. */
+static mend__retired *take_free(mend__retired_list *list, uint64_t oldest) {
+  mend__retired *first = list->first, **end = &list->first;
+  while (*end != NULL && (*end)->tag < oldest)
+    end = &(*end)->next;
+  if (end == &list->first) return NULL;
+  list->first = *end;
+  if (list->first == NULL) list->last = &list->first;
+  *end = NULL;
+  return first;
+}
+
+#define CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+static void free_arrays(mend_bus *bus, mend__retired *arrays) {
+  while (arrays != NULL) {
+    mend__retired *next = arrays->next;
+    mend__free(bus->allocator, arrays); /* the link is the first member of both kinds of array */
+    arrays = next;
+  }
+}
+
+static void free_subscriptions(mend_bus *bus, mend__retired *subscriptions) {
+  while (subscriptions != NULL) {
+    mend__retired *next = subscriptions->next;
+    mend__subscription_free(bus, CONTAINER(subscriptions, mend_subscription, retired));
+    subscriptions = next;
+  }
+}
+
+static void free_runs(mend__retired *runs) {
+  while (runs != NULL) {
+    mend__retired *next = runs->next;
+    mend__run_free(CONTAINER(runs, mend_run, retired));
+    runs = next;
+  }
+}
+
+static bool reclaim_once(mend_bus *bus) {
+  pthread_mutex_lock(&bus->mutex);
+  uint64_t oldest = oldest_publish(bus);
+  mend__retired *arrays = take_free(&bus->limbo_arrays, oldest);
+  mend__retired *subscriptions = take_free(&bus->limbo_subscriptions, oldest);
+  mend__retired *runs = take_free(&bus->limbo_runs, oldest);
+  bool waits =
+      bus->limbo_arrays.first != NULL || bus->limbo_subscriptions.first != NULL || bus->limbo_runs.first != NULL;
+  atomic_store(&bus->limbo_waits, waits);
+  pthread_mutex_unlock(&bus->mutex);
+  free_arrays(bus, arrays);
+  free_subscriptions(bus, subscriptions);
+  free_runs(runs);
+  return waits && (subscriptions != NULL || runs != NULL);
+}
+
+/* Frees what can be freed. destroy functions run here and may do anything, dropping the last reference to the bus
+ * included: it is kept until the end. */
+void mend__reclaim(mend_bus *bus) {
+  if (!atomic_load(&bus->limbo_waits)) return;
+  atomic_fetch_add(&bus->references, 1);
+  atomic_fetch_add(&bus->reclaiming, 1);
+  mend__reclaims_count(+1);
+  while (reclaim_once(bus)) {
+  }
+  mend__reclaims_count(-1);
+  atomic_fetch_sub(&bus->reclaiming, 1);
+  mend_bus_release(bus);
+}

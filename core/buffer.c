@@ -1,0 +1,212 @@
+#include "core/buffer.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "mend/json.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void mend__buffer_init(mend__buffer *buffer, const mend_allocator *allocator) {
+  *buffer = (mend__buffer){.allocator = allocator};
+}
+
+void mend__buffer_free(mend__buffer *buffer) {
+  mend__free(buffer->allocator, buffer->data);
+  mend__buffer_init(buffer, buffer->allocator);
+}
+
+void mend__buffer_clear(mend__buffer *buffer) {
+  buffer->len = 0;
+  buffer->failed = false;
+}
+
+static bool grow(mend__buffer *buffer, size_t more) {
+  if (more > SIZE_MAX / 2 - buffer->len) return false;
+  size_t capacity = buffer->capacity < 64 ? 64 : buffer->capacity;
+  while (capacity < buffer->len + more)
+    capacity *= 2;
+  char *data = mend__realloc(buffer->allocator, buffer->data, capacity);
+  if (data == NULL) return false;
+  buffer->data = data;
+  buffer->capacity = capacity;
+  return true;
+}
+
+bool mend__buffer_reserve(mend__buffer *buffer, size_t more) {
+  if (buffer->failed) return false;
+  if (more <= buffer->capacity - buffer->len) return true;
+  buffer->failed = !grow(buffer, more);
+  return !buffer->failed;
+}
+
+void mend__buffer_bytes(mend__buffer *buffer, const char *bytes, size_t len) {
+  if (len == 0 || !mend__buffer_reserve(buffer, len)) return;
+  memcpy(buffer->data + buffer->len, bytes, len);
+  buffer->len += len;
+}
+
+void mend__buffer_str(mend__buffer *buffer, mend_str text) { mend__buffer_bytes(buffer, text.ptr, text.len); }
+
+void mend__buffer_char(mend__buffer *buffer, char c) {
+  if (mend__buffer_reserve(buffer, 1)) buffer->data[buffer->len++] = c;
+}
+
+void mend__buffer_printf(mend__buffer *buffer, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int len = vsnprintf(NULL, 0, format, arguments);
+  if (len < 0) {
+    buffer->failed = true;
+  } else if (mend__buffer_reserve(buffer, (size_t)len + 1)) {
+    vsnprintf(buffer->data + buffer->len, (size_t)len + 1, format, again);
+    buffer->len += (size_t)len;
+  }
+  va_end(again);
+  va_end(arguments);
+}
+
+/* ---- JSON strings ------------------------------------------------------------------------------------------ */
+
+static void write_escaped(mend__buffer *buffer, char c) {
+  static const char special[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+  const char *found = memchr(special, c, sizeof special - 1);
+  if (found != NULL) {
+    mend__buffer_char(buffer, '\\');
+    mend__buffer_char(buffer, names[found - special]);
+  } else {
+    mend__buffer_bytes(buffer, "\\u00", 4);
+    mend__buffer_hex(buffer, (const uint8_t *)&c, 1);
+  }
+}
+
+/* The longest beginning of the text that can be copied as it is. */
+static size_t copyable(mend_str text) {
+  const char *place = text.ptr, *end = text.ptr + text.len;
+  for (;;) {
+    place = mend__skip_plain(place, end);
+    if (place == end || (unsigned char)*place < 0x80) break;
+    mend__prefix character = mend__utf8_prefix(place, (size_t)(end - place));
+    if (!character.whole) break;
+    place += character.len;
+  }
+  return (size_t)(place - text.ptr);
+}
+
+/* How many bytes one character has; what is not UTF-8 counts as the one character that is written for it. */
+static size_t character_len(mend_str text) {
+  size_t len = mend__utf8_prefix(text.ptr, text.len).len;
+  return len > 0 ? len : 1;
+}
+
+static mend_str without_first(mend_str text, size_t len) { return (mend_str){text.ptr + len, text.len - len}; }
+
+static void write_characters(mend__buffer *buffer, mend_str text) {
+  while (text.len > 0) {
+    size_t len = copyable(text);
+    mend__buffer_bytes(buffer, text.ptr, len);
+    text = without_first(text, len);
+    if (text.len == 0) return;
+    if ((unsigned char)text.ptr[0] < 0x80) {
+      write_escaped(buffer, text.ptr[0]);
+      text = without_first(text, 1);
+    } else {
+      mend__buffer_bytes(buffer, "\xEF\xBF\xBD", 3);
+      text = without_first(text, character_len(text));
+    }
+  }
+}
+
+void mend__buffer_json_string(mend__buffer *buffer, mend_str text) {
+  mend__buffer_char(buffer, '"');
+  write_characters(buffer, text);
+  mend__buffer_char(buffer, '"');
+}
+
+/* The bytes of the first max_chars characters. */
+static size_t characters_len(mend_str text, size_t max_chars) {
+  size_t len = 0;
+  for (; max_chars > 0 && len < text.len; max_chars--)
+    len += character_len(without_first(text, len));
+  return len;
+}
+
+void mend__buffer_json_string_cut(mend__buffer *buffer, mend_str text, size_t max_chars) {
+  size_t len = characters_len(text, max_chars);
+  mend__buffer_char(buffer, '"');
+  write_characters(buffer, (mend_str){text.ptr, len});
+  if (len < text.len) mend__buffer_bytes(buffer, "...", 3);
+  mend__buffer_char(buffer, '"');
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------- */
+
+/* Writes at least min_digits digits. */
+static void write_decimal(mend__buffer *buffer, uint64_t value, unsigned min_digits) {
+  char digits[20];
+  char *end = digits + sizeof digits, *first = end;
+  while (value > 0 || end - first < (ptrdiff_t)min_digits) {
+    *--first = (char)('0' + value % 10);
+    value /= 10;
+  }
+  mend__buffer_bytes(buffer, first, (size_t)(end - first));
+}
+
+void mend__buffer_u64(mend__buffer *buffer, uint64_t value) { write_decimal(buffer, value, 1); }
+
+/* printf with the decimal point of the locale, whatever it is, made a point again. Returns the length. */
+static size_t print_double(char *text, size_t size, double value, int digits) {
+  int printed = snprintf(text, size, "%.*g", digits, value);
+  size_t len = 0;
+  for (int i = 0; i < printed; i++) {
+    bool radix = strchr("+-0123456789e", text[i]) == NULL;
+    if (!radix) {
+      text[len++] = text[i];
+    } else if (text[len - 1] != '.') {
+      text[len++] = '.';
+    }
+  }
+  return len;
+}
+
+void mend__buffer_f64(mend__buffer *buffer, double value) {
+  if (!isfinite(value)) {
+    mend__buffer_str(buffer, MEND_STR("null"));
+    return;
+  }
+  if (value > 0 && value < 1e15 && value == (double)(uint64_t)value) {
+    mend__buffer_u64(buffer, (uint64_t)value);
+    return;
+  }
+  char text[48];
+  size_t len = 0;
+  for (int digits = 15; digits <= 17; digits++) {
+    len = print_double(text, sizeof text, value, digits);
+    if (mend_json_double((mend_str){text, len}) == value) break;
+  }
+  mend__buffer_bytes(buffer, text, len);
+}
+
+void mend__buffer_seconds(mend__buffer *buffer, uint64_t ns) {
+  const uint64_t second = 1000000000;
+  mend__buffer_u64(buffer, ns / second);
+  mend__buffer_char(buffer, '.');
+  uint64_t fraction = ns % second;
+  unsigned digits = 9;
+  for (; digits > 1 && fraction % 10 == 0; digits--)
+    fraction /= 10;
+  write_decimal(buffer, fraction, digits);
+}
+
+void mend__buffer_hex(mend__buffer *buffer, const uint8_t *bytes, size_t len) {
+  if (len > SIZE_MAX / 2 || !mend__buffer_reserve(buffer, 2 * len)) {
+    buffer->failed = true;
+    return;
+  }
+  for (size_t i = 0; i < len; i++) {
+    mend__buffer_char(buffer, mend__hex_digit(bytes[i] >> 4));
+    mend__buffer_char(buffer, mend__hex_digit(bytes[i]));
+  }
+}

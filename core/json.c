@@ -1,0 +1,335 @@
+/* The scanner: an explicit state, so that it stops and goes on at any byte, and one bit a level instead of a stack. */
+#include "mend/json.h"
+#include "core/text.h"
+
+enum state {
+  VALUE,         /* a value must come */
+  FIRST_ELEMENT, /* a value or ] */
+  FIRST_MEMBER,  /* a key or } */
+  MEMBER,        /* a key must come */
+  AFTER_KEY,     /* a colon must come */
+  AFTER_VALUE,   /* a comma or the container's end must come */
+  DONE,
+  FAILED
+};
+
+void mend_json_init(mend_json *json, mend_str text, unsigned depth_limit) {
+  if (depth_limit < 1) depth_limit = 1;
+  if (depth_limit > MEND_JSON_DEPTH_MAX) depth_limit = MEND_JSON_DEPTH_MAX;
+  *json = (mend_json){.token = MEND_JSON_END, .state = VALUE, .depth_limit = depth_limit};
+  json->text = text.ptr != NULL ? text : MEND_STR("");
+  json->slice = (mend_str){json->text.ptr, 0};
+}
+
+/* ---- Stopping ---------------------------------------------------------------------------------------------- */
+
+static mend_json_token fail(mend_json *json, const char *place, const char *reason) {
+  json->state = FAILED;
+  json->at = (size_t)(place - json->text.ptr);
+  json->slice = (mend_str){place, 0};
+  json->reason = reason;
+  return json->token = MEND_JSON_ERROR;
+}
+
+/* The scan cannot go on at `place`, either because of the byte there or because the text ends there. */
+static mend_json_token stop(mend_json *json, const char *place, const char *reason) {
+  if (!json->partial || place < json->text.ptr + json->text.len) return fail(json, place, reason);
+  json->slice = (mend_str){place, 0};
+  return json->token = MEND_JSON_MORE;
+}
+
+static mend_json_token deliver(mend_json *json, mend_json_token token, const char *begin, const char *end,
+                               const char *next) {
+  json->slice = (mend_str){begin, (size_t)(end - begin)};
+  json->at = (size_t)(next - json->text.ptr);
+  return json->token = token;
+}
+
+/* ---- Arrays and objects ------------------------------------------------------------------------------------ */
+
+static bool in_array(const mend_json *json) {
+  unsigned level = json->depth - 1;
+  return (json->arrays[level / 64] >> (level % 64) & 1) != 0;
+}
+
+static void end_value(mend_json *json) { json->state = json->depth == 0 ? DONE : AFTER_VALUE; }
+
+static mend_json_token open_container(mend_json *json, const char *place, bool array) {
+  if (json->depth == json->depth_limit) return fail(json, place, "expected fewer open arrays and objects");
+  uint64_t bit = UINT64_C(1) << (json->depth % 64);
+  uint64_t *word = &json->arrays[json->depth / 64];
+  *word = array ? *word | bit : *word & ~bit;
+  json->depth++;
+  json->state = array ? FIRST_ELEMENT : FIRST_MEMBER;
+  return deliver(json, array ? MEND_JSON_ARRAY : MEND_JSON_OBJECT, place, place + 1, place + 1);
+}
+
+static mend_json_token close_container(mend_json *json, const char *place) {
+  mend_json_token token = in_array(json) ? MEND_JSON_ARRAY_END : MEND_JSON_OBJECT_END;
+  json->depth--;
+  end_value(json);
+  return deliver(json, token, place, place + 1, place + 1);
+}
+
+/* ---- Strings ----------------------------------------------------------------------------------------------- */
+
+static mend__prefix escape_prefix(const char *text, size_t available) {
+  if (available < 2) return (mend__prefix){available, false};
+  if (text[1] != 'u') {
+    bool known = memchr("\"\\/bfnrt", text[1], 8) != NULL;
+    return (mend__prefix){known ? 2 : 1, known};
+  }
+  size_t len = 2;
+  while (len < 6 && len < available && mend__hex_value(text[len]) >= 0)
+    len++;
+  return (mend__prefix){len, len == 6};
+}
+
+static mend_json_token scan_string(mend_json *json, const char *quote, mend_json_token token) {
+  const char *end = json->text.ptr + json->text.len;
+  const char *place = mend__skip_plain(quote + 1, end);
+  json->escaped = false;
+  for (; place < end && *place != '"'; place = mend__skip_plain(place, end)) {
+    if ((unsigned char)*place < 0x20) return fail(json, place, "expected no control character in a string");
+    bool escape = *place == '\\';
+    size_t available = (size_t)(end - place);
+    mend__prefix item = escape ? escape_prefix(place, available) : mend__utf8_prefix(place, available);
+    place += item.len;
+    if (!item.whole) return stop(json, place, escape ? "expected an escape sequence" : "expected UTF-8");
+    json->escaped |= escape;
+  }
+  if (place == end) return stop(json, place, "expected the end of a string");
+  if (token == MEND_JSON_KEY) {
+    json->state = AFTER_KEY;
+  } else {
+    end_value(json);
+  }
+  return deliver(json, token, quote + 1, place, place + 1);
+}
+
+/* ---- Numbers and literals ---------------------------------------------------------------------------------- */
+
+static const char *skip_digits(const char *place, const char *end) {
+  while (place < end && mend__is_digit(*place))
+    place++;
+  return place;
+}
+
+static mend_json_token scan_number(mend_json *json, const char *begin) {
+  const char *end = json->text.ptr + json->text.len;
+  const char *place = *begin == '-' ? begin + 1 : begin;
+  const char *digits = place;
+  place = skip_digits(digits, end);
+  if (place == digits) return stop(json, place, "expected a digit");
+  if (*digits == '0' && place > digits + 1) return fail(json, digits + 1, "expected no digit after a leading 0");
+  json->integer = true;
+  if (place < end && *place == '.') {
+    json->integer = false;
+    digits = place + 1;
+    place = skip_digits(digits, end);
+    if (place == digits) return stop(json, place, "expected a digit");
+  }
+  if (place < end && (*place == 'e' || *place == 'E')) {
+    json->integer = false;
+    digits = place + 1;
+    if (digits < end && (*digits == '+' || *digits == '-')) digits++;
+    place = skip_digits(digits, end);
+    if (place == digits) return stop(json, place, "expected a digit");
+  }
+  if (place == end && json->partial) return stop(json, place, NULL);
+  end_value(json);
+  return deliver(json, MEND_JSON_NUMBER, begin, place, place);
+}
+
+static mend_json_token scan_literal(mend_json *json, const char *begin, mend_json_token token, mend_str literal,
+                                    const char *reason) {
+  size_t available = json->text.len - (size_t)(begin - json->text.ptr);
+  for (size_t i = 0; i < literal.len; i++) {
+    if (i == available || begin[i] != literal.ptr[i]) return stop(json, begin + i, reason);
+  }
+  end_value(json);
+  return deliver(json, token, begin, begin + literal.len, begin + literal.len);
+}
+
+/* ---- The next token ---------------------------------------------------------------------------------------- */
+
+static const char *what_must_come(const mend_json *json) {
+  switch ((enum state)json->state) {
+  case FIRST_ELEMENT: return "expected a value or ]";
+  case FIRST_MEMBER: return "expected a key or }";
+  case MEMBER: return "expected a key";
+  case AFTER_KEY: return "expected a colon";
+  case AFTER_VALUE: return in_array(json) ? "expected a comma or ]" : "expected a comma or }";
+  case VALUE:
+  case DONE:
+  case FAILED: break;
+  }
+  return "expected a value";
+}
+
+static mend_json_token scan_value(mend_json *json, const char *place) {
+  switch (*place) {
+  case '"': return scan_string(json, place, MEND_JSON_STRING);
+  case '{': return open_container(json, place, false);
+  case '[': return open_container(json, place, true);
+  case 't': return scan_literal(json, place, MEND_JSON_TRUE, MEND_STR("true"), "expected true");
+  case 'f': return scan_literal(json, place, MEND_JSON_FALSE, MEND_STR("false"), "expected false");
+  case 'n': return scan_literal(json, place, MEND_JSON_NULL, MEND_STR("null"), "expected null");
+  default:
+    if (*place == '-' || mend__is_digit(*place)) return scan_number(json, place);
+    return fail(json, place, what_must_come(json));
+  }
+}
+
+static mend_json_token scan_key(mend_json *json, const char *place) {
+  if (*place != '"') return fail(json, place, what_must_come(json));
+  return scan_string(json, place, MEND_JSON_KEY);
+}
+
+static const char *skip_space(const char *place, const char *end) {
+  for (; place < end; place++) {
+    if (*place == '\n') { /* indented text: many blanks follow */
+      while (end - place > 8 && memcmp(place + 1, "        ", 8) == 0)
+        place += 8;
+    } else if (*place != ' ' && *place != '\t' && *place != '\r') {
+      break;
+    }
+  }
+  return place;
+}
+
+/* The text after the value. */
+static mend_json_token finish(mend_json *json, const char *place) {
+  const char *end = json->text.ptr + json->text.len;
+  if (place < end) return fail(json, place, "expected nothing after the value");
+  json->at = json->text.len;
+  if (json->partial) return stop(json, place, NULL);
+  return deliver(json, MEND_JSON_END, end, end, end);
+}
+
+static mend_json_token advance(mend_json *json) {
+  if (json->state == FAILED) return json->token = MEND_JSON_ERROR;
+  const char *place = json->text.ptr + json->at, *end = json->text.ptr + json->text.len;
+  if (json->state == DONE && json->stream) return deliver(json, MEND_JSON_END, place, place, place);
+  for (;; place++) {
+    place = skip_space(place, end);
+    if (json->state == DONE) return finish(json, place);
+    json->at = (size_t)(place - json->text.ptr);
+    if (place == end) return stop(json, place, what_must_come(json));
+    switch ((enum state)json->state) {
+    case FIRST_ELEMENT:
+      if (*place == ']') return close_container(json, place);
+      return scan_value(json, place);
+    case VALUE: return scan_value(json, place);
+    case FIRST_MEMBER:
+      if (*place == '}') return close_container(json, place);
+      return scan_key(json, place);
+    case MEMBER: return scan_key(json, place);
+    case AFTER_KEY:
+      if (*place != ':') return fail(json, place, what_must_come(json));
+      json->state = VALUE;
+      break;
+    case AFTER_VALUE:
+      if (*place == (in_array(json) ? ']' : '}')) return close_container(json, place);
+      if (*place != ',') return fail(json, place, what_must_come(json));
+      json->state = in_array(json) ? VALUE : MEMBER;
+      break;
+    case DONE:
+    case FAILED: break;
+    }
+  }
+}
+
+mend_json_token mend_json_next(mend_json *json) {
+  json->skip_depth = 0;
+  return advance(json);
+}
+
+mend_json_token mend_json_skip(mend_json *json) {
+  switch (json->token) {
+  case MEND_JSON_KEY: json->skip_depth = json->depth + 1; break;
+  case MEND_JSON_OBJECT:
+  case MEND_JSON_ARRAY: json->skip_depth = json->depth; break;
+  default:
+    if (json->skip_depth == 0) return json->token;
+  }
+  while (advance(json) > MEND_JSON_END && json->depth >= json->skip_depth)
+    continue;
+  if (json->token != MEND_JSON_MORE) json->skip_depth = 0;
+  return json->token;
+}
+
+/* Whether a value begins with the token. */
+static bool begins_value(mend_json_token token) {
+  return token > MEND_JSON_END && token != MEND_JSON_KEY && token != MEND_JSON_OBJECT_END &&
+         token != MEND_JSON_ARRAY_END;
+}
+
+mend_status mend_json_value(mend_json *json, mend_str *ret_value) {
+  size_t at = json->at;
+  uint8_t state = json->state;
+  unsigned depth = json->depth;
+  mend_json_token first = mend_json_next(json);
+  if (first >= MEND_JSON_END && !begins_value(first)) return MEND_ENOENT;
+  const char *begin = first == MEND_JSON_STRING ? json->slice.ptr - 1 : json->slice.ptr;
+  if (first == MEND_JSON_OBJECT || first == MEND_JSON_ARRAY) mend_json_skip(json);
+  if (json->token == MEND_JSON_MORE) {
+    json->at = at;
+    json->state = state;
+    json->depth = depth;
+    json->skip_depth = 0;
+  }
+  if (json->token < MEND_JSON_END) return MEND_ESYNTAX;
+  *ret_value = (mend_str){begin, (size_t)(json->text.ptr + json->at - begin)};
+  return MEND_OK;
+}
+
+/* ---- Places and errors ------------------------------------------------------------------------------------- */
+
+/* Moves line and column (from 0) over a text. */
+static void count_lines(mend_str text, unsigned *line, unsigned *column) {
+  const char *end = text.ptr + text.len;
+  const char *feed;
+  while (text.ptr < end && (feed = memchr(text.ptr, '\n', (size_t)(end - text.ptr))) != NULL) {
+    text.ptr = feed + 1;
+    ++*line;
+    *column = 0;
+  }
+  *column += (unsigned)(end - text.ptr);
+}
+
+void mend_json_refill(mend_json *json, mend_str text) {
+  count_lines((mend_str){json->text.ptr, json->at}, &json->line, &json->column);
+  json->text = text.ptr != NULL ? text : MEND_STR("");
+  json->at = 0;
+  json->slice = (mend_str){json->text.ptr, 0};
+}
+
+mend_status mend_json_error(const mend_json *json, mend_error *error) {
+  const char *reason = json->token == MEND_JSON_ERROR ? json->reason : "expected the rest of the value";
+  size_t at = json->token == MEND_JSON_ERROR ? json->at : json->text.len;
+  unsigned line = json->line, column = json->column;
+  count_lines((mend_str){json->text.ptr, at}, &line, &column);
+  mend_str found = {json->text.ptr + at, json->text.len - at};
+  line++;
+  column++;
+  if (found.len == 0) {
+    return mend_error_set_at(error, MEND_ESYNTAX, line, column, "%s, found the end of the text", reason);
+  }
+  if (found.len >= 3 && memcmp(found.ptr, "\xEF\xBB\xBF", 3) == 0) {
+    return mend_error_set_at(error, MEND_ESYNTAX, line, column, "%s, found a byte order mark", reason);
+  }
+  if (found.ptr[0] > ' ' && found.ptr[0] < 0x7F) {
+    return mend_error_set_at(error, MEND_ESYNTAX, line, column, "%s, found '%c'", reason, found.ptr[0]);
+  }
+  return mend_error_set_at(error, MEND_ESYNTAX, line, column, "%s, found byte 0x%02X", reason,
+                           (unsigned)(unsigned char)found.ptr[0]);
+}
+
+mend_status mend_json_check(mend_str text, unsigned depth_limit, mend_error *error) {
+  mend_json json;
+  mend_json_init(&json, text, depth_limit);
+  while (mend_json_next(&json) > MEND_JSON_END)
+    continue;
+  return json.token == MEND_JSON_END ? MEND_OK : mend_json_error(&json, error);
+}

@@ -1,0 +1,82 @@
+#include "core/text.h"
+
+/* How many bytes a character with this lead byte has; 0 when none begins with it. */
+static size_t character_size(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return 2;
+  if (lead >= 0xE0 && lead <= 0xEF) return 3;
+  if (lead >= 0xF0 && lead <= 0xF4) return 4;
+  return 0;
+}
+
+mend__prefix mend__utf8_prefix(const char *text, size_t available) {
+  const unsigned char *bytes = (const unsigned char *)text;
+  if (available == 0) return (mend__prefix){0, false};
+  unsigned char lead = bytes[0];
+  size_t size = character_size(lead);
+  if (size == 0) return (mend__prefix){0, false};
+  /* The second byte's range is what keeps out overlong forms, surrogates and everything beyond U+10FFFF. */
+  unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  size_t len = 1;
+  while (len < size && len < available && bytes[len] >= low && bytes[len] <= high) {
+    len++;
+    low = 0x80;
+    high = 0xBF;
+  }
+  return (mend__prefix){len, len == size};
+}
+
+size_t mend__utf8_encode(uint32_t code, char ret_bytes[4]) {
+  if (code < 0x80) {
+    ret_bytes[0] = (char)code;
+    return 1;
+  }
+  size_t size = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  for (size_t i = size - 1; i > 0; i--) {
+    ret_bytes[i] = (char)(0x80u | (code & 0x3Fu));
+    code >>= 6;
+  }
+  const unsigned char lead_marks[] = {0, 0, 0xC0, 0xE0, 0xF0};
+  ret_bytes[0] = (char)(lead_marks[size] | code);
+  return size;
+}
+
+#define REPEATED(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+static uint64_t load_little_endian(const char *bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  return word;
+}
+
+/* Sets the top bit of each byte that a string may not simply contain: quote, backslash, control, beyond ASCII. A borrow
+ * can mark bytes above such a one wrongly; the lowest mark is right. */
+static uint64_t mark_special(uint64_t word) {
+  uint64_t control = word - REPEATED(0x20);
+  uint64_t quote = (word ^ REPEATED('"')) - REPEATED(1);
+  uint64_t backslash = (word ^ REPEATED('\\')) - REPEATED(1);
+  return (control | quote | backslash | word) & REPEATED(0x80);
+}
+
+static bool is_special(char c) { return (unsigned char)c < 0x20 || (unsigned char)c >= 0x80 || c == '"' || c == '\\'; }
+
+const char *mend__skip_plain(const char *place, const char *end) {
+  for (; end - place >= 8; place += 8) {
+    uint64_t marks = mark_special(load_little_endian(place));
+    if (marks != 0) return place + __builtin_ctzll(marks) / 8;
+  }
+  while (place < end && !is_special(*place))
+    place++;
+  return place;
+}
+
+int mend__hex_value(char digit) {
+  if (mend__is_digit(digit)) return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+  return -1;
+}

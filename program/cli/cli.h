@@ -1,0 +1,32 @@
+/* What the sub-commands of the program share. Exit statuses: 0 fine, 1 what was asked about is so, 2 it could not be done. */
+#ifndef MEND_PROGRAM_CLI_H
+#define MEND_PROGRAM_CLI_H
+
+#include "mend.h"
+
+#include <stdio.h>
+
+enum { CLI_FINE = 0, CLI_FOUND = 1, CLI_FAILED = 2 };
+
+typedef struct cli_command {
+  const char *name;
+  const char *summary;                /* for `mend --help` */
+  int (*main)(int argc, char **argv); /* argv[0] is the command's name */
+  void (*help)(FILE *out);
+} cli_command;
+
+extern const cli_command cli_replay;
+
+/* "mend: " and a sentence on standard error; returns CLI_FAILED. Control characters in it become visible. */
+int cli_fail(const char *format, ...) MEND_PRINTF(1, 2);
+/* The candidate (of an array ended by NULL) that `word` was probably meant to be; NULL when none is near. */
+const char *cli_nearest(const char *word, const char *const *candidates);
+/* Whether `out` should be coloured: a terminal, and neither NO_COLOR nor TERM=dumb say otherwise. */
+bool cli_wants_colour(FILE *out);
+/* Makes sure that descriptors 0 to 2 are something, so that a file opened later does not become one of them, and that a
+ * reader who goes away is an error and not the end. */
+void cli_prepare_streams(void);
+/* Writes out what is left of standard output. When any of it was lost: a sentence and CLI_FAILED, else `status`. */
+int cli_finish(int status);
+
+#endif

@@ -1,0 +1,53 @@
+/* The open calls of a run being played, for what the report says about them. */
+#ifndef MEND_PROGRAM_REPLAY_CALLS_H
+#define MEND_PROGRAM_REPLAY_CALLS_H
+
+#include "core/buffer.h"
+#include "core/strmap.h"
+#include "mend.h"
+
+typedef struct open_call {
+  struct open_call *previous, *next; /* in the order they began; of spare ones only next */
+  mend__buffer text;                 /* holds the strings below */
+  mend_str id, tool, args;
+  mend_hash args_hash;
+  uint64_t row, since_ns;
+} open_call;
+
+/* At most this many open calls of a run are remembered, as many as the watchdogs watch. */
+enum { OPEN_CALLS_MAX = 65536 };
+
+typedef struct open_calls {
+  mend__strmap by_id;
+  open_call *first, *last;
+} open_calls;
+
+/* What a call ended with. */
+typedef struct call_answer {
+  mend__buffer text;
+  mend_str id, value;
+  bool failed;
+} call_answer;
+
+void open_calls_init(open_calls *calls);
+/* Moves all calls to the spare ones. */
+void open_calls_free(open_calls *calls, open_call **spare);
+size_t open_calls_count(const open_calls *calls);
+open_call *open_calls_find(const open_calls *calls, mend_str id);
+/* A call begins; one that is open already begins again. `args_max` bytes of its arguments are kept. MEND_ELIMIT when there
+ * are too many, MEND_ENOMEM. */
+mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool_before_event *event, mend_str id,
+                           size_t args_max, open_call **ret_call);
+void open_calls_remove(open_calls *calls, open_call **spare, open_call *call);
+void spare_calls_free(open_call **spare);
+
+/* Appends at most `max` bytes of a JSON value or a plain text, and "..." when it is longer; cut between characters and, in a
+ * JSON string, between escapes. */
+void append_excerpt(mend__buffer *buffer, mend_str value, size_t max);
+
+/* Where an id that is only a number is written. */
+enum { CALL_ID_SIZE = 24 };
+/* The id an event's call goes by: its name, else its number, else absent. */
+mend_str call_id_of(const mend_event *event, char buffer[CALL_ID_SIZE]);
+
+#endif

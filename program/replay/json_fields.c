@@ -1,0 +1,55 @@
+#include "program/replay/json_fields.h"
+
+static json_field *find(const mend_json *json, json_field *fields, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (mend_json_is(json, fields[i].name)) return &fields[i];
+  }
+  return NULL;
+}
+
+mend_status json_fields_read(mend_str text, json_field *fields, size_t count, mend_error *error) {
+  mend_json json;
+  mend_json_init(&json, text, MEND_JSON_DEPTH_MAX);
+  if (mend_json_next(&json) != MEND_JSON_OBJECT) {
+    if (json.token == MEND_JSON_ERROR) return mend_json_error(&json, error);
+    return mend_error_set(error, MEND_EINVAL, "not a row: a row is a JSON object");
+  }
+  while (mend_json_next(&json) == MEND_JSON_KEY) {
+    json_field *field = find(&json, fields, count);
+    if (field == NULL) {
+      mend_json_skip(&json);
+    } else if (mend_json_value(&json, &field->value) != MEND_OK) {
+      break;
+    }
+  }
+  if (json.token != MEND_JSON_ERROR) mend_json_next(&json);
+  return json.token == MEND_JSON_END ? MEND_OK : mend_json_error(&json, error);
+}
+
+static bool begins_with(mend_str value, char c) { return value.len > 0 && value.ptr[0] == c; }
+bool json_is_string(mend_str value) { return begins_with(value, '"'); }
+bool json_is_array(mend_str value) { return begins_with(value, '['); }
+bool json_is_object(mend_str value) { return begins_with(value, '{'); }
+bool json_is_true(mend_str value) { return begins_with(value, 't'); }
+
+mend_str json_string_inside(mend_str value) {
+  if (!json_is_string(value)) return (mend_str){NULL, 0};
+  return (mend_str){value.ptr + 1, value.len - 2};
+}
+
+bool json_string_is(mend_str value, mend_str text) {
+  return json_is_string(value) && mend_str_equal(json_string_inside(value), text);
+}
+
+json_elements json_elements_of(mend_str array) {
+  json_elements elements = {.done = true};
+  mend_json_init(&elements.json, array, MEND_JSON_DEPTH_MAX);
+  elements.done = mend_json_next(&elements.json) != MEND_JSON_ARRAY;
+  return elements;
+}
+
+bool json_elements_next(json_elements *elements, mend_str *ret_element) {
+  if (elements->done) return false;
+  elements->done = mend_json_value(&elements->json, ret_element) != MEND_OK;
+  return !elements->done;
+}

@@ -1,0 +1,163 @@
+#include "program/replay/plain.h"
+
+#include "core/text.h"
+#include "mend/clock.h"
+#include "mend/json.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* ---- Safe text --------------------------------------------------------------------------------------------- */
+
+static bool between(uint32_t code, uint32_t first, uint32_t last) { return code >= first && code <= last; }
+
+static uint32_t decode(const char *text, size_t len) {
+  const unsigned char *byte = (const unsigned char *)text;
+  if (len == 1) return byte[0];
+  uint32_t code = byte[0] & (0x7Fu >> len);
+  for (size_t i = 1; i < len; i++)
+    code = code << 6 | (byte[i] & 0x3Fu);
+  return code;
+}
+
+/* Controls of C0 and C1, marks of direction, and separators of lines. */
+static bool is_unsafe(uint32_t code) {
+  return code < 0x20 || between(code, 0x7F, 0x9F) || code == 0x61C || between(code, 0x200B, 0x200F) ||
+         between(code, 0x2028, 0x202E) || between(code, 0x2060, 0x206F) || code == 0xFEFF;
+}
+
+static void escape(mend__buffer *buffer, uint32_t code) {
+  switch (code) {
+  case '\n': mend__buffer_str(buffer, MEND_STR("\\n")); break;
+  case '\r': mend__buffer_str(buffer, MEND_STR("\\r")); break;
+  case '\t': mend__buffer_str(buffer, MEND_STR("\\t")); break;
+  default: mend__buffer_printf(buffer, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+  }
+}
+
+void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars) {
+  size_t shown = 0;
+  for (size_t at = 0; at < text.len; shown++) {
+    if (shown == max_chars) {
+      mend__buffer_str(buffer, MEND_STR("..."));
+      return;
+    }
+    const mend__prefix character = mend__utf8_prefix(text.ptr + at, text.len - at);
+    const size_t len = character.len > 0 ? character.len : 1;
+    const uint32_t code = character.whole ? decode(text.ptr + at, len) : MEND__UTF8_REPLACEMENT;
+    if (!character.whole) {
+      mend__buffer_str(buffer, MEND_STR("\xEF\xBF\xBD"));
+    } else if (is_unsafe(code)) {
+      escape(buffer, code);
+    } else {
+      mend__buffer_bytes(buffer, text.ptr + at, len);
+    }
+    at += len;
+  }
+}
+
+void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars) {
+  if (value.len < 2 || value.ptr[0] != '"') {
+    plain_text(buffer, value, max_chars);
+    return;
+  }
+  const bool cut = value.ptr[value.len - 1] != '"';
+  const mend_str inside = {value.ptr + 1, value.len - (cut ? 1 : 2)};
+  mend__buffer text;
+  mend__buffer_init(&text, buffer->allocator);
+  if (mend__buffer_reserve(&text, inside.len + 1)) {
+    text.len = mend_json_unescape(inside, text.data);
+    plain_text(buffer, (mend_str){text.data, text.len}, max_chars);
+  } else {
+    buffer->failed = true;
+  }
+  mend__buffer_free(&text);
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------------- */
+
+enum { COLUMNS = 80 };
+
+static bool begins_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
+
+/* How many bytes fit into `columns`, breaking after a blank where there is one. */
+static size_t line_length(mend_str text, size_t columns) {
+  size_t at = 0, used = 0, blank = 0;
+  for (; at < text.len; at++) {
+    if (begins_character(text.ptr[at]) && used++ == columns) break;
+    if (text.ptr[at] == ' ') blank = at;
+  }
+  if (at == text.len) return at;
+  if (text.ptr[at] == ' ') return at;
+  return blank > 0 ? blank : at;
+}
+
+void plain_wrap(mend__buffer *buffer, mend_str plain, size_t column, size_t indent) {
+  size_t room = column < COLUMNS ? COLUMNS - column : 1;
+  for (;;) {
+    const size_t len = line_length(plain, room);
+    mend__buffer_bytes(buffer, plain.ptr, len);
+    mend__buffer_char(buffer, '\n');
+    plain = (mend_str){plain.ptr + len, plain.len - len};
+    while (plain.len > 0 && plain.ptr[0] == ' ')
+      plain = (mend_str){plain.ptr + 1, plain.len - 1};
+    if (plain.len == 0) return;
+    mend__buffer_printf(buffer, "%*s", (int)indent, "");
+    room = COLUMNS - indent;
+  }
+}
+
+/* ---- Times and numbers ------------------------------------------------------------------------------------- */
+
+static struct tm utc(uint64_t wall_ns) {
+  const time_t seconds = (time_t)(wall_ns / MEND_SECOND_NS);
+  struct tm result = {0};
+  gmtime_r(&seconds, &result);
+  return result;
+}
+
+void plain_clock(mend__buffer *buffer, uint64_t wall_ns) {
+  const struct tm at = utc(wall_ns);
+  mend__buffer_printf(buffer, "%02d:%02d:%02d", at.tm_hour, at.tm_min, at.tm_sec);
+}
+
+void plain_date(mend__buffer *buffer, uint64_t wall_ns) {
+  const struct tm at = utc(wall_ns);
+  mend__buffer_printf(buffer, "%04d-%02d-%02d", at.tm_year + 1900, at.tm_mon + 1, at.tm_mday);
+}
+
+static void two_units(mend__buffer *buffer, uint64_t big, const char *big_name, uint64_t small,
+                      const char *small_name) {
+  mend__buffer_printf(buffer, "%llu %s", (unsigned long long)big, big_name);
+  if (small > 0) mend__buffer_printf(buffer, " %llu %s", (unsigned long long)small, small_name);
+}
+
+void plain_duration(mend__buffer *buffer, uint64_t ns) {
+  const uint64_t s = ns / MEND_SECOND_NS;
+  if (s < 10 && ns % MEND_SECOND_NS != 0) {
+    const unsigned tenths = (unsigned)(ns / (MEND_SECOND_NS / 10));
+    mend__buffer_printf(buffer, "%u.%u s", tenths / 10, tenths % 10);
+  } else if (s < 60) {
+    mend__buffer_printf(buffer, "%u s", (unsigned)s);
+  } else if (s < 3600) {
+    two_units(buffer, s / 60, "min", s % 60, "s");
+  } else if (s < 86400) {
+    two_units(buffer, s / 3600, "h", s % 3600 / 60, "min");
+  } else {
+    two_units(buffer, s / 86400, "d", s % 86400 / 3600, "h");
+  }
+}
+
+static void grouped(mend__buffer *buffer, uint64_t number) {
+  char digits[24];
+  const int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+  for (int i = 0; i < len; i++) {
+    if (i > 0 && (len - i) % 3 == 0) mend__buffer_char(buffer, ',');
+    mend__buffer_char(buffer, digits[i]);
+  }
+}
+
+void plain_count(mend__buffer *buffer, uint64_t count, const char *one) {
+  grouped(buffer, count);
+  mend__buffer_printf(buffer, " %s%s", one, count == 1 ? "" : "s");
+}

@@ -1,0 +1,26 @@
+/* Text for people: safe to show on a terminal whatever it holds, in lines of 80 columns. */
+#ifndef MEND_PROGRAM_REPLAY_PLAIN_H
+#define MEND_PROGRAM_REPLAY_PLAIN_H
+
+#include "core/buffer.h"
+
+/* Appends at most max_chars characters and then "..." when there are more. Control characters and those that change the
+ * direction of text become visible escapes, bytes that are not UTF-8 U+FFFD; nothing in the text can move the cursor. */
+void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars);
+/* The same for a JSON value or an excerpt of one: of a string, its characters without its quotes. */
+void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars);
+
+/* Appends plain text as lines no wider than 80 columns, broken at blanks: the first goes on at `column`, the others are
+ * indented by `indent`. Ends with a line feed. */
+void plain_wrap(mend__buffer *buffer, mend_str plain, size_t column, size_t indent);
+
+/* 09:07:31 */
+void plain_clock(mend__buffer *buffer, uint64_t wall_ns);
+/* 2026-11-30 */
+void plain_date(mend__buffer *buffer, uint64_t wall_ns);
+/* 0.5 s, 12 s, 7 min 31 s, 2 h 3 min, 3 d 4 h */
+void plain_duration(mend__buffer *buffer, uint64_t ns);
+/* "1 call", "2 calls", "1,234 calls" */
+void plain_count(mend__buffer *buffer, uint64_t count, const char *one);
+
+#endif

@@ -1,0 +1,138 @@
+#include "program/replay/replay.h"
+
+#include "core/lines.h"
+#include "program/replay/format.h"
+#include "program/replay/progress.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* A file on its way. */
+typedef struct play {
+  const char *path;
+  const char *name; /* for people */
+  const replay_settings *settings;
+  input in;
+  format_choice choice;
+  stage on;
+  progress shown;
+  replay_summary summary;
+} play;
+
+static mend_status cannot_read(const play *of, mend_status status, mend__buffer *failure) {
+  const char *reason = status == MEND_EIO ? strerror(errno) : mend_status_message(status);
+  mend__buffer_printf(failure, "%s: %s", of->name, reason);
+  return status;
+}
+
+/* ---- Before the first row ---------------------------------------------------------------------------------- */
+
+static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
+  const char *containers[FORMAT_CONTAINERS_MAX];
+  format_containers(containers);
+  mend_status status = input_open(&of->in, fd, containers);
+  if (status == MEND_ENOENT) {
+    mend__buffer_printf(failure, "%s: it is empty", of->name);
+    return status;
+  }
+  mend__buffer reasons;
+  mend__buffer_init(&reasons, NULL);
+  if (status == MEND_OK) status = format_choose(&of->in, &of->choice, &reasons);
+  if (status != MEND_OK) {
+    cannot_read(of, status, failure);
+  } else if (of->choice.format == NULL) {
+    mend__buffer_printf(failure, "%s: not a recorded run that mend knows", of->name);
+    mend__buffer_bytes(failure, reasons.data, reasons.len);
+    status = MEND_EINVAL;
+  }
+  mend__buffer_free(&reasons);
+  return status;
+}
+
+static mend_status open_stage(play *of, mend__buffer *failure) {
+  mend_error error = {MEND_OK, 0, 0, ""};
+  const uint64_t *start_ns = of->choice.has_ts ? &of->choice.first_ts_ns : NULL;
+  const mend_status status = stage_open(&of->on, of->settings, of->path, start_ns, &error);
+  if (status == MEND_OK) return MEND_OK;
+  const char *reason = error.message[0] != '\0' ? error.message : mend_status_message(status);
+  mend__buffer_printf(failure, "%s: %s", of->name, reason);
+  return status;
+}
+
+/* ---- Row by row -------------------------------------------------------------------------------------------- */
+
+static bool is_broken_row(mend_status status) {
+  return status == MEND_ESYNTAX || status == MEND_EINVAL || status == MEND_ELIMIT;
+}
+
+static mend_status tell_broken(play *of, const input_row *row, const char *problem) {
+  of->on.counts.broken++;
+  return of->settings->report->broken(of->settings->report, row->number, problem);
+}
+
+static mend_status play_row(play *of, const input_row *row) {
+  of->on.counts.rows++;
+  if (row->problem != NULL) return tell_broken(of, row, row->problem);
+  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_status status = stage_begin_row(&of->on, row->number, row->text);
+  if (status == MEND_OK) status = of->choice.format->play(&of->on, row, &error);
+  if (!is_broken_row(status)) return status;
+  if (row->unfinished && status == MEND_ESYNTAX) return tell_broken(of, row, "cut off: whoever wrote it was stopped");
+  if (error.message[0] == '\0') return tell_broken(of, row, mend_status_message(status));
+  if (error.column == 0) return tell_broken(of, row, error.message);
+  char problem[sizeof error.message + 32];
+  snprintf(problem, sizeof problem, "column %u: %s", error.column, error.message);
+  return tell_broken(of, row, problem);
+}
+
+static mend_status play_rows(play *of, mend__buffer *failure) {
+  input_row row;
+  mend_status status = MEND_OK;
+  while (status == MEND_OK) {
+    status = input_next(&of->in, &row);
+    if (status == MEND_ENOENT) return MEND_OK;
+    if (status == MEND_OK) status = play_row(of, &row);
+    progress_show(&of->shown, input_offset(&of->in));
+  }
+  return status == MEND_ECLOSED ? status : cannot_read(of, status, failure);
+}
+
+static mend_status play_file(play *of, int fd, mend__buffer *failure) {
+  report *to = of->settings->report;
+  const format *as = of->choice.format;
+  const char *row = of->in.shape == INPUT_LINES ? "line" : "element";
+  const replay_file file = {of->path, of->name, as->name, as->title, row, of->on.has_clock};
+  mend_status status = to->begin(to, &file);
+  progress_begin(&of->shown, fd, of->settings->progress);
+  if (status == MEND_OK) status = play_rows(of, failure);
+  progress_end(&of->shown);
+  of->summary = (replay_summary){.counts = of->on.counts, .start_ns = of->on.start_ns, .end_ns = of->on.now_ns};
+  stage_list_unfinished(&of->on, &of->summary);
+  const mend_status ended = to->end(to, &of->summary);
+  return status != MEND_OK ? status : ended;
+}
+
+mend_status replay_play(const char *path, const replay_settings *settings, uint64_t *ret_detections,
+                        mend__buffer *failure) {
+  play of = {.path = path, .settings = settings};
+  of.name = strcmp(path, "-") == 0 ? "standard input" : path;
+  mend_error error;
+  int fd;
+  *ret_detections = 0;
+  mend_status status = mend__open_input(path, &fd, &error);
+  if (status != MEND_OK) {
+    mend__buffer_printf(failure, "%s", error.message);
+    return status;
+  }
+  status = choose_format(&of, fd, failure);
+  if (status == MEND_OK) status = open_stage(&of, failure);
+  if (status == MEND_OK) {
+    status = play_file(&of, fd, failure);
+    *ret_detections = of.on.counts.detections;
+    stage_close(&of.on);
+  }
+  input_close(&of.in);
+  close(fd);
+  return status;
+}

@@ -1,0 +1,362 @@
+#include "program/replay/stage.h"
+
+#include "core/memory.h"
+#include "core/text.h"
+#include "program/replay/calls.h"
+
+#include <stdio.h>
+
+struct played_run {
+  played_run *newer, *older;
+  mend_run *run;
+  mend_watch *watch;
+  mend_detection_cursor cursor;
+  open_calls calls;
+  call_answer answer; /* of the call that ended last */
+};
+
+/* So many runs are remembered, as many as the bus does. */
+enum { RUNS_MAX = 10000 };
+
+/* ---- Runs -------------------------------------------------------------------------------------------------- */
+
+static void unlink_run(stage *on, played_run *run) {
+  if (run->newer != NULL) {
+    run->newer->older = run->older;
+  } else {
+    on->newest = run->older;
+  }
+  if (run->older != NULL) {
+    run->older->newer = run->newer;
+  } else {
+    on->oldest = run->newer;
+  }
+}
+
+static void link_newest(stage *on, played_run *run) {
+  run->newer = NULL;
+  run->older = on->newest;
+  if (on->newest != NULL) {
+    on->newest->newer = run;
+  } else {
+    on->oldest = run;
+  }
+  on->newest = run;
+}
+
+static void free_run(stage *on, played_run *run) {
+  open_calls_free(&run->calls, &on->spare_calls);
+  mend__buffer_free(&run->answer.text);
+  mend_run_release(run->run);
+  mend__free(NULL, run);
+}
+
+static void forget_run(stage *on, played_run *run) {
+  on->counts.unfinished += open_calls_count(&run->calls);
+  mend__strmap_remove(&on->runs, mend_run_id(run->run));
+  unlink_run(on, run);
+  free_run(on, run);
+}
+
+static mend_status make_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error) {
+  played_run *run = mend__alloc_zero(NULL, sizeof *run);
+  if (run == NULL) return MEND_ENOMEM;
+  open_calls_init(&run->calls);
+  mend__buffer_init(&run->answer.text, NULL);
+  mend_status status = mend_bus_run(on->bus, options, &run->run);
+  if (status == MEND_EINVAL) {
+    mend_error_set(error, status, "a run's id is 1 to 255 bytes long, this one has %zu", options->id.len);
+  }
+  if (status == MEND_OK) status = mend_run_watch(run->run, &run->watch);
+  if (status == MEND_OK) status = mend__strmap_put(&on->runs, mend_run_id(run->run), run);
+  if (status != MEND_OK) {
+    free_run(on, run);
+    return status;
+  }
+  link_newest(on, run);
+  on->counts.runs++;
+  if (on->runs.count > RUNS_MAX) forget_run(on, on->oldest);
+  *ret_run = run;
+  return MEND_OK;
+}
+
+mend_status stage_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error) {
+  mend_run_options wanted = *options;
+  if (wanted.id.len == 0) wanted.id = mend_str_from(on->default_run);
+  played_run *run = on->newest;
+  if (run == NULL || !mend_str_equal(mend_run_id(run->run), wanted.id)) {
+    run = mend__strmap_get(&on->runs, wanted.id);
+    if (run == NULL) return make_run(on, &wanted, ret_run, error);
+    unlink_run(on, run);
+    link_newest(on, run);
+  }
+  *ret_run = run;
+  return MEND_OK;
+}
+
+/* ---- What was found ---------------------------------------------------------------------------------------- */
+
+static mend_status tell(stage *on, played_run *run, const mend_detection *detection) {
+  const mend_str id = detection->last_call.len > 0 ? detection->last_call : detection->first_call;
+  const open_call *call = id.len > 0 ? open_calls_find(&run->calls, id) : NULL;
+  replay_detection found = {.detection = detection,
+                            .row = on->row,
+                            .ts_ns = on->now_ns,
+                            .start_ns = on->start_ns,
+                            .call_id = id.len > 0 ? id : (mend_str){NULL, 0}};
+  const bool by_event = detection->cause_seq != 0; /* a deadline has nothing to do with the last answer */
+  if (by_event) {
+    found.answer = run->answer.value;
+    found.answer_id = run->answer.id;
+    found.answer_failed = run->answer.failed;
+  }
+  if (call != NULL) {
+    found.args_hash = call->args_hash;
+    found.args = call->args;
+  }
+  if (mend_default_policy(NULL, detection, &found.action) != MEND_OK) found.action = mend_action_none();
+  on->counts.detections++;
+  return on->settings->report->detection(on->settings->report, &found);
+}
+
+/* Told at each announcement; takes all that is new in the run's log, with its own cursor. */
+static mend_status on_detection(void *ctx, const mend_event *event) {
+  stage *on = ctx;
+  played_run *run = mend__strmap_get(&on->runs, mend_run_id(event->run));
+  if (run == NULL) return MEND_OK;
+  const mend_detection *detection;
+  while (on->failure == MEND_OK && mend_watch_next(run->watch, &run->cursor, &detection) == MEND_OK) {
+    on->failure = tell(on, run, detection);
+    mend_detection_release(detection);
+  }
+  on->counts.detections_lost += run->cursor.lost;
+  run->cursor.lost = 0;
+  return MEND_OK;
+}
+
+/* ---- Opening and closing ----------------------------------------------------------------------------------- */
+
+/* The file's base name, at most 200 bytes of it; "run" where that is no id. */
+static void name_default_run(stage *on, const char *path) {
+  const char *slash = strrchr(path, '/');
+  mend_str name = mend_str_from(slash != NULL ? slash + 1 : path);
+  name.len = mend__utf8_cut(name, 200);
+  mend_str checked = name;
+  bool usable = name.len > 0 && strcmp(path, "-") != 0;
+  while (usable && checked.len > 0) {
+    const mend__prefix character = mend__utf8_prefix(checked.ptr, checked.len);
+    usable = character.whole;
+    checked = (mend_str){checked.ptr + character.len, checked.len - character.len};
+  }
+  if (!usable) name = MEND_STR("run");
+  snprintf(on->default_run, sizeof on->default_run, "%.*s", MEND_STR_ARG(name));
+}
+
+static mend_status open_bus(stage *on, mend_error *error) {
+  const mend_time start = {on->start_ns, on->start_ns};
+  mend_status status = mend_clock_new_virtual(NULL, start, &on->clock);
+  mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  options.clock = on->clock;
+  options.id_seed = 1; /* nothing here is traced */
+  if (status == MEND_OK) status = mend_bus_new(&options, &on->bus, error);
+  mend_options watch = *on->settings->watch;
+  if (!on->has_clock) watch.stall.enable = false;
+  if (status == MEND_OK) status = mend_bus_watch(on->bus, &watch, error);
+  if (status == MEND_OK) {
+    status = mend_bus_subscribe(on->bus, "healing.detection", on_detection, on, NULL, &on->subscription);
+  }
+  return status;
+}
+
+mend_status stage_open(stage *on, const replay_settings *settings, const char *path, const uint64_t *start_ns,
+                       mend_error *error) {
+  *on = (stage){.settings = settings, .has_clock = start_ns != NULL};
+  if (start_ns != NULL) on->start_ns = on->now_ns = *start_ns;
+  name_default_run(on, path);
+  mend__strmap_init(&on->runs, NULL);
+  mend__buffer_init(&on->text, NULL);
+  mend__buffer_init(&on->scratch, NULL);
+  on->hash_scratch = mend__alloc(NULL, MEND_HASH_SCRATCH);
+  const mend_status status = on->hash_scratch != NULL ? open_bus(on, error) : MEND_ENOMEM;
+  if (status != MEND_OK) stage_close(on);
+  return status;
+}
+
+void stage_close(stage *on) {
+  mend_subscription_close(&on->subscription);
+  while (on->newest != NULL)
+    forget_run(on, on->newest);
+  mend__strmap_free(&on->runs);
+  spare_calls_free(&on->spare_calls);
+  mend__buffer_free(&on->text);
+  mend__buffer_free(&on->scratch);
+  mend__free(NULL, on->hash_scratch);
+  mend_bus_release(on->bus);
+  mend_clock_release(on->clock);
+}
+
+/* ---- Rows, time, events ------------------------------------------------------------------------------------ */
+
+mend_status stage_begin_row(stage *on, uint64_t number, mend_str text) {
+  on->row = number;
+  mend__buffer_clear(&on->text);
+  return mend__buffer_reserve(&on->text, text.len) ? MEND_OK : MEND_ENOMEM;
+}
+
+mend_str stage_text(stage *on, mend_str json_string) {
+  if (json_string.len < 2 || json_string.ptr[0] != '"') return (mend_str){NULL, 0};
+  const mend_str inside = {json_string.ptr + 1, json_string.len - 2};
+  if (memchr(inside.ptr, '\\', inside.len) == NULL) return inside;
+  if (!mend__buffer_reserve(&on->text, inside.len)) return (mend_str){NULL, 0};
+  char *text = on->text.data + on->text.len;
+  const size_t len = mend_json_unescape(inside, text);
+  on->text.len += len;
+  return (mend_str){text, len};
+}
+
+mend_status stage_at(stage *on, uint64_t wall_ns) {
+  if (!on->has_clock) {
+    on->counts.late_times++;
+    return MEND_OK;
+  }
+  if (wall_ns < on->now_ns) on->counts.backwards++;
+  if (wall_ns <= on->now_ns) return MEND_OK;
+  on->now_ns = wall_ns;
+  return mend_clock_advance_to_wall(on->clock, wall_ns);
+}
+
+static mend_status begin_call(stage *on, played_run *run, const mend_tool_before_event *event) {
+  on->counts.calls++;
+  char buffer[CALL_ID_SIZE];
+  const mend_str id = call_id_of(&event->event, buffer);
+  if (id.len == 0) return MEND_OK;
+  open_call *call;
+  const mend_status status =
+      open_calls_add(&run->calls, &on->spare_calls, event, id, on->settings->content_bytes, &call);
+  if (status != MEND_OK) return status == MEND_ELIMIT ? MEND_OK : status;
+  call->row = on->row;
+  call->since_ns = on->now_ns;
+  return MEND_OK;
+}
+
+/* The tool's name may be missing where a call ends; the start knows it. */
+static open_call *find_call(played_run *run, const mend_event *event) {
+  char buffer[CALL_ID_SIZE];
+  const mend_str id = call_id_of(event, buffer);
+  return id.len > 0 ? open_calls_find(&run->calls, id) : NULL;
+}
+
+static void keep_answer(stage *on, played_run *run, const mend_event *event, mend_str value, bool failed) {
+  char buffer[CALL_ID_SIZE];
+  const mend_str id = call_id_of(event, buffer);
+  call_answer *answer = &run->answer;
+  mend__buffer_clear(&answer->text);
+  mend__buffer_str(&answer->text, id);
+  append_excerpt(&answer->text, value, on->settings->content_bytes);
+  answer->id = (mend_str){answer->text.data, id.len};
+  answer->value = (mend_str){answer->text.data + id.len, answer->text.len - id.len};
+  answer->failed = failed;
+  if (answer->text.failed) answer->id = answer->value = (mend_str){NULL, 0};
+}
+
+static bool ends_call(mend_event_kind kind) {
+  return kind == MEND_EVENT_TOOL_AFTER || kind == MEND_EVENT_TOOL_ERROR || kind == MEND_EVENT_TOOL_SKIPPED ||
+         kind == MEND_EVENT_TOOL_ABORTED || kind == MEND_EVENT_TOOL_CANCELLED;
+}
+
+static void end_call(stage *on, played_run *run, const mend_event *event, open_call *call) {
+  on->counts.results++;
+  if (call == NULL) on->counts.results_without_call++;
+  if (event->kind == MEND_EVENT_TOOL_AFTER) {
+    const mend_tool_after_event *after = (const mend_tool_after_event *)event;
+    const bool whole = after->result.ptr != NULL;
+    keep_answer(on, run, event, whole ? after->result : after->result_preview, false);
+  } else if (event->kind == MEND_EVENT_TOOL_ERROR) {
+    keep_answer(on, run, event, ((const mend_tool_error_event *)event)->error_message, true);
+  }
+  if (call != NULL) open_calls_remove(&run->calls, &on->spare_calls, call);
+}
+
+mend_status stage_publish(stage *on, played_run *run, mend_event *event) {
+  mend_status status = MEND_OK;
+  if (event->kind == MEND_EVENT_TOOL_BEFORE) status = begin_call(on, run, (const mend_tool_before_event *)event);
+  if (event->kind == MEND_EVENT_CONFIDENCE && !on->settings->watch->regression.enable) on->counts.readings_unused++;
+  if (status == MEND_OK) status = mend_run_publish(run->run, event);
+  if (status == MEND_OK && ends_call(event->kind)) end_call(on, run, event, find_call(run, event));
+  return status != MEND_OK ? status : on->failure;
+}
+
+mend_status stage_publish_custom(stage *on, played_run *run, mend_str topic, mend_str payload, mend_error *error) {
+  mend__buffer *text = &on->text; /* mend_run_emit wants both ended by NUL */
+  mend__buffer_str(text, topic);
+  mend__buffer_char(text, '\0');
+  const size_t at = text->len;
+  mend__buffer_str(text, payload);
+  mend__buffer_char(text, '\0');
+  if (text->failed) return MEND_ENOMEM;
+  const mend_status status = mend_run_emit(run->run, text->data, text->data + at, error);
+  return status != MEND_OK ? status : on->failure;
+}
+
+/* ---- What foreign formats publish -------------------------------------------------------------------------- */
+
+static void name_call(mend_event *event, mend_str id) {
+  if (id.len == 0) return;
+  event->call_name = id;
+  event->call = mend_call_from_name(id);
+}
+
+mend_status stage_call(stage *on, played_run *run, mend_str id, mend_str tool, mend_str arguments) {
+  mend_tool_before_event before = MEND_TOOL_BEFORE_EVENT_INIT;
+  name_call(&before.event, id);
+  before.tool_name = tool;
+  before.args = arguments.ptr != NULL ? arguments : MEND_STR("{}");
+  before.args_hash = mend_json_hash(before.args, on->hash_scratch, MEND_HASH_SCRATCH).hash;
+  return stage_publish(on, run, &before.event);
+}
+
+static mend_str tool_of(played_run *run, const mend_event *event) {
+  const open_call *call = find_call(run, event);
+  return call != NULL ? call->tool : (mend_str){NULL, 0};
+}
+
+mend_status stage_result(stage *on, played_run *run, mend_str id, mend_str result) {
+  mend_tool_after_event after = MEND_TOOL_AFTER_EVENT_INIT;
+  name_call(&after.event, id);
+  after.tool_name = tool_of(run, &after.event);
+  after.result = result;
+  return stage_publish(on, run, &after.event);
+}
+
+mend_status stage_error(stage *on, played_run *run, mend_str id, mend_str message) {
+  mend_tool_error_event failed = MEND_TOOL_ERROR_EVENT_INIT;
+  name_call(&failed.event, id);
+  failed.tool_name = tool_of(run, &failed.event);
+  failed.error_message = message;
+  return stage_publish(on, run, &failed.event);
+}
+
+mend_status stage_user_message(stage *on, played_run *run, mend_str text) {
+  mend_user_message_event message = MEND_USER_MESSAGE_EVENT_INIT;
+  message.text = text;
+  return stage_publish(on, run, &message.event);
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------- */
+
+static void describe(const played_run *run, const open_call *call, replay_open_call *ret_open) {
+  *ret_open = (replay_open_call){.row = call->row, .since_ns = call->since_ns};
+  snprintf(ret_open->id, sizeof ret_open->id, "%.*s", MEND_STR_ARG(call->id));
+  snprintf(ret_open->tool, sizeof ret_open->tool, "%.*s", MEND_STR_ARG(call->tool));
+  snprintf(ret_open->run, sizeof ret_open->run, "%.*s", MEND_STR_ARG(mend_run_id(run->run)));
+}
+
+void stage_list_unfinished(stage *on, replay_summary *summary) {
+  for (const played_run *run = on->oldest; run != NULL; run = run->newer) {
+    summary->counts.unfinished += open_calls_count(&run->calls);
+    for (const open_call *call = run->calls.first; call != NULL; call = call->next) {
+      if (summary->open_count == REPLAY_OPEN_CALLS_SHOWN) break;
+      describe(run, call, &summary->open[summary->open_count++]);
+    }
+  }
+}

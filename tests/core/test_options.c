@@ -1,0 +1,525 @@
+#include "core/option_internal.h"
+#include "support/mend_test.h"
+#include "support/test_support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static mend_option_tree *new_tree(const mend_allocator *allocator) {
+  mend_option_tree *tree;
+  cr_assert_eq(mend_option_tree_new(allocator, &tree), MEND_OK);
+  return tree;
+}
+
+static mend_status set(mend_option_tree *tree, const char *name, const char *value, mend_error *error) {
+  return mend_option_tree_set(tree, mend_str_from(name), mend_str_from(value), error);
+}
+
+/* The name of the first option in which the two differ, NULL when they are the same. */
+static const char *difference(const mend_options *a, const mend_options *b) {
+  for (size_t i = 0; i < MEND__OPTIONS_COUNT; i++) {
+    const mend__option *option = &mend__options[i];
+    const char *left = (const char *)a + option->offset, *right = (const char *)b + option->offset;
+    const bool same = mend__option_is_text(option)
+                          ? mend_str_equal(mend__option_load(option, a).text, mend__option_load(option, b).text)
+                          : memcmp(left, right, option->size) == 0;
+    if (!same) return option->name;
+  }
+  return NULL;
+}
+
+/* ---- The table of options ---- */
+
+static const struct {
+  const char *name, *type, *fallback, *range;
+} infos[] = {
+    {"loop.enable", "switch", "true", "true or false"},
+    {"loop.k", "integer", "3", "1 to 65535"},
+    {"loop.n", "integer", "10", "2 to 65536"},
+    {"loop.poll_tools", "names", "[]", "array of names, or one name"},
+    {"loop.poll_k", "integer", "20", "1 to 65535"},
+    {"loop.ignore_args", "masks", "[]", "array of argument names, or one name, or object of such arrays by tool"},
+    {"loop.only_args", "masks", "[]", "array of argument names, or one name, or object of such arrays by tool"},
+    {"loop.rearm", "choice", "\"pair_change\"", "pair_change or leave_window or backoff"},
+    {"stall.enable", "switch", "true", "true or false"},
+    {"stall.timeout_s", "seconds", "60", "> 0"},
+    {"stall.tool_timeout_s", "limits", "{}", "object of seconds > 0 by tool name or pattern"},
+    {"stall.progress_s", "seconds", "1200", "> 0"},
+    {"stall.total_s", "seconds", "3600", "> 0"},
+    {"stall.first_token_s", "seconds", "120", "> 0"},
+    {"stall.stream_idle_s", "seconds", "60", "> 0"},
+    {"stall.run_idle_s", "seconds", "300", "> 0"},
+    {"regression.enable", "switch", "false", "true or false"},
+    {"regression.window_n", "integer", "5", "2 to 65536"},
+    {"regression.drop", "ratio", "0.2", "0 to 1"},
+    {"budget.enable", "switch", "false", "true or false"},
+    {"budget.calls", "integer", "0", ">= 0, 0 for no limit"},
+    {"budget.tokens", "integer", "0", ">= 0, 0 for no limit"},
+    {"budget.cost_usd", "number", "0", ">= 0, 0 for no limit"},
+    {"budget.time_s", "number", "0", ">= 0, 0 for no limit"},
+    {"fallback.models", "names", "[]", "array of names, or one name"},
+    {"poll_interval_s", "seconds", "1", "> 0"},
+    {"mode", "choice", "\"seed\"", "seed or evidence"},
+};
+
+Test(options, every_option_and_its_default) {
+  mend_option_tree *tree = new_tree(NULL);
+  const mend_options defaults = MEND_OPTIONS_INIT;
+  mend_option_info info = {.size = sizeof info};
+  for (size_t i = 0; i < sizeof infos / sizeof infos[0]; i++) {
+    cr_assert_eq(mend_option_at(i, &info), MEND_OK);
+    cr_assert_str_eq(info.name, infos[i].name);
+    cr_assert_str_eq(info.type, infos[i].type, "%s", info.name);
+    cr_assert_str_eq(info.fallback, infos[i].fallback, "%s", info.name);
+    cr_assert_str_eq(info.range, infos[i].range, "%s", info.name);
+    cr_assert(strlen(info.help) > 10 && info.help[strlen(info.help) - 1] != '.', "%s: %s", info.name, info.help);
+    cr_assert_str_eq(mend_option_nearest(mend_str_from(info.name)), info.name);
+    mend_option_tree *other = new_tree(NULL);
+    cr_assert_eq(set(other, info.name, info.fallback, NULL), MEND_OK, "%s", info.name);
+    const char *differs = difference(mend_option_tree_get(other), &defaults);
+    if (!mend__option_is_text(&mend__options[i])) cr_assert_null(differs, "%s", differs);
+    mend_option_tree_free(other);
+  }
+  cr_assert_eq(mend_option_at(sizeof infos / sizeof infos[0], &info), MEND_ENOENT);
+  cr_assert_null(difference(mend_option_tree_get(tree), &defaults));
+  cr_assert_eq(mend_option_tree_check(tree, NULL), MEND_OK);
+  mend_option_tree_free(tree);
+  mend_option_tree_free(NULL);
+
+  struct {
+    size_t size;
+    const char *name, *canary;
+  } older = {2 * sizeof(size_t), NULL, "kept"};
+  cr_assert_eq(mend_option_at(1, (mend_option_info *)(void *)&older), MEND_OK);
+  cr_assert_str_eq(older.name, "loop.k");
+  cr_assert_str_eq(older.canary, "kept", "an older caller's struct ends sooner");
+  info.size = 0;
+  cr_assert_eq(mend_option_at(0, &info), MEND_EINVAL);
+}
+
+/* Orqest's HealingConfig, field by field. */
+Test(options, seed_defaults) {
+  const mend_options options = MEND_OPTIONS_INIT;
+  cr_assert_eq(options.stall.timeout_s, 60.0);
+  cr_assert_eq(options.loop.k, 3u);
+  cr_assert_eq(options.loop.n, 10u);
+  cr_assert_eq(options.regression.window_n, 5u);
+  cr_assert_eq(options.regression.drop, 0.2);
+  cr_assert_eq(options.poll_interval_s, 1.0);
+  cr_assert_eq(options.fallback.models.len, 0u);
+  cr_assert(options.stall.enable);
+  cr_assert(options.loop.enable);
+  cr_assert(!options.regression.enable);
+  cr_assert_eq(options.mode, MEND_WATCH_MODE_SEED);
+}
+
+/* ---- Setting one by name: `problem` NULL when it is taken, else the sentence behind the name ---- */
+
+#define K_RANGE "expected an integer from 1 to 65535"
+#define SECONDS_RANGE "expected a number of seconds > 0"
+#define NAMES_SHAPE "expected an array of names such as [\"a\", \"b\"]"
+#define LIMITS_SHAPE "expected an object of seconds > 0 by tool name or pattern"
+#define MASKS_SHAPE "expected an array of argument names, or an object of such arrays by tool"
+
+static const struct {
+  const char *name, *value, *problem;
+} sets[] = {
+    {"loop.k", "1", NULL},
+    {"loop.k", "65535", NULL},
+    {"loop.k", " 5 ", NULL},
+    {"loop.k", "3.0", NULL},
+    {"loop.k", "3e0", NULL},
+    {"loop.k", "30e-1", NULL},
+    {"loop.k", "0", "0 is out of range, " K_RANGE},
+    {"loop.k", "65536", "65536 is out of range, " K_RANGE},
+    {"loop.k", "-1", "-1 is out of range, " K_RANGE},
+    {"loop.k", "-1.0", "-1.0 is out of range, " K_RANGE},
+    {"loop.k", "1e400", "1e400 is out of range, " K_RANGE},
+    {"loop.k", "4294967297", "4294967297 is out of range, " K_RANGE},
+    {"loop.k", "99999999999999999999999", "99999999999999999999999 is out of range, " K_RANGE},
+    {"loop.k", "0.5", "0.5 is not an integer, " K_RANGE},
+    {"loop.k", "true", "true is not a number, " K_RANGE},
+    {"loop.k", "null", "null is not a number, " K_RANGE},
+    {"loop.k", "\"3\"", "\"3\" is not a number, " K_RANGE},
+    {"loop.k", "three", "three is not a number, " K_RANGE},
+    {"loop.k", "NaN", "NaN is not a number, " K_RANGE},
+    {"loop.k", "[3]", "[3] is not a number, " K_RANGE},
+    {"loop.k", "{", "{ is not well-formed JSON, " K_RANGE},
+    {"loop.k", "", "nothing is given, " K_RANGE},
+    {"loop.k", "  ", "nothing is given, " K_RANGE},
+    {"loop_threshold_k", "7", NULL},
+    {"loop_threshold_k", "0", "0 is out of range, " K_RANGE},
+    {"loop.n", "2", NULL},
+    {"loop.n", "65536", NULL},
+    {"loop.n", "1", "1 is out of range, expected an integer from 2 to 65536"},
+    {"loop_window_n", "11", NULL},
+    {"regression_window_n", "2", NULL},
+    {"regression_window_n", "1", "1 is out of range, expected an integer from 2 to 65536"},
+    {"loop.enable", "false", NULL},
+    {"enable_loop", "true", NULL},
+    {"enable_stall", "false", NULL},
+    {"enable_regression", "true", NULL},
+    {"loop.enable", "1", "1 is not a switch, expected true or false"},
+    {"loop.enable", "yes", "yes is not a switch, expected true or false"},
+    {"loop.enable", "\"true\"", "\"true\" is not a switch, expected true or false"},
+    {"stall.timeout_s", "0.001", NULL},
+    {"stall.timeout_s", "1e300", NULL},
+    {"stall_timeout_s", "61", NULL},
+    {"stall.timeout_s", "0", "0 is out of range, " SECONDS_RANGE},
+    {"stall.timeout_s", "-0.0", "-0.0 is out of range, " SECONDS_RANGE},
+    {"stall.timeout_s", "-3", "-3 is out of range, " SECONDS_RANGE},
+    {"stall.timeout_s", "1e999", "1e999 is out of range, " SECONDS_RANGE},
+    {"stall.timeout_s", "Infinity", "Infinity is not a number, " SECONDS_RANGE},
+    {"stall.timeout_s", "false", "false is not a number, " SECONDS_RANGE},
+    {"poll_interval_s", "0", "0 is out of range, " SECONDS_RANGE},
+    {"regression.drop", "0", NULL},
+    {"regression.drop", "1", NULL},
+    {"regression_drop_threshold", "0.5", NULL},
+    {"regression.drop", "1.0000001", "1.0000001 is out of range, expected a number from 0 to 1"},
+    {"regression.drop", "-0.1", "-0.1 is out of range, expected a number from 0 to 1"},
+    {"budget.calls", "0", NULL},
+    {"budget.calls", "18446744073709551615", NULL},
+    {"budget.tokens", "1e18", NULL},
+    {"budget.tokens", "1e20", "1e20 is out of range, expected an integer >= 0 (0 for no limit)"},
+    {"budget.calls", "18446744073709551616",
+     "18446744073709551616 is out of range, expected an integer >= 0 (0 for no limit)"},
+    {"budget.calls", "-1", "-1 is out of range, expected an integer >= 0 (0 for no limit)"},
+    {"budget.calls", "1.5", "1.5 is not an integer, expected an integer >= 0 (0 for no limit)"},
+    {"budget.cost_usd", "0.25", NULL},
+    {"budget.cost_usd", "-0.25", "-0.25 is out of range, expected a number >= 0 (0 for no limit)"},
+    {"budget.time_s", "1e309", "1e309 is out of range, expected a number >= 0 (0 for no limit)"},
+    {"mode", "evidence", NULL},
+    {"mode", "\"evidence\"", NULL},
+    {"mode", "\"evi\\u0064ence\"", NULL},
+    {"mode", "fast", "fast is none of the choices, expected seed or evidence"},
+    {"mode", "\"fast\"", "\"fast\" is none of the choices, expected seed or evidence"},
+    {"mode", "true", "true is not a string, expected seed or evidence"},
+    {"mode", "\"seed", "\"seed is not well-formed JSON, expected seed or evidence"},
+    {"loop.rearm", "backoff", NULL},
+    {"loop.rearm", "Backoff", "Backoff is none of the choices, expected pair_change or leave_window or backoff"},
+    {"fallback.models", "[]", NULL},
+    {"fallback.models", "[\"openai:gpt-4.1\", \"anthropic:claude-sonnet-4-6\"]", NULL},
+    {"fallback_models", "openai:gpt-4.1", NULL},
+    {"fallback.models", "openai:gpt-4.1,x:y", "openai:gpt-4.1,x:y is not one name, " NAMES_SHAPE},
+    {"fallback.models", "[\"a\", \"\"]", "\"\" is empty, " NAMES_SHAPE},
+    {"fallback.models", "\"\"", "\"\" is empty, " NAMES_SHAPE},
+    {"fallback.models", "[\"a\", 3]", "3 is not a string, " NAMES_SHAPE},
+    {"fallback.models", "[[\"a\"], 3]", "[\"a\"] is not a string, " NAMES_SHAPE},
+    {"fallback.models", "{\"a\": 3}", "{\"a\": 3} is not an array, " NAMES_SHAPE},
+    {"fallback.models", "7", "7 is not an array, " NAMES_SHAPE},
+    {"fallback.models", "null", "null is not an array, " NAMES_SHAPE},
+    {"fallback.models", "[\"a\"", "[\"a\" is not well-formed JSON, " NAMES_SHAPE},
+    {"stall.tool_timeout_s", "{}", NULL},
+    {"stall.tool_timeout_s", "{\"bash\": 600, \"mcp_*\": 0.5}", NULL},
+    {"stall.tool_timeout_s", "{\"bash\": 0}", "0 is out of range, " LIMITS_SHAPE},
+    {"stall.tool_timeout_s", "{\"bash\": 1e999}", "1e999 is out of range, " LIMITS_SHAPE},
+    {"stall.tool_timeout_s", "{\"bash\": \"6\"}", "\"6\" is not a number, " LIMITS_SHAPE},
+    {"stall.tool_timeout_s", "{\"\": 6}", "\"\" is empty, " LIMITS_SHAPE},
+    {"stall.tool_timeout_s", "{\"a\": 6, \"\\u0061\": 7}", "\"\\u0061\" is there twice, " LIMITS_SHAPE},
+    {"stall.tool_timeout_s", "[]", "[] is not an object, " LIMITS_SHAPE},
+    {"stall.tool_timeout_s", "600", "600 is not an object, " LIMITS_SHAPE},
+    {"stall.tool_timeout_s", "bash", "bash is not an object, " LIMITS_SHAPE},
+    {"loop.ignore_args", "[\"timestamp\"]", NULL},
+    {"loop.ignore_args", "timestamp", NULL},
+    {"loop.volatile_keys", "[\"nonce\"]", NULL},
+    {"loop.only_args", "{\"search\": [\"query\"], \"*\": []}", NULL},
+    {"loop.only_args", "{\"search\": \"query\"}", "\"query\" is not an array, " MASKS_SHAPE},
+    {"loop.only_args", "{\"search\": [1]}", "1 is not a string, " MASKS_SHAPE},
+    {"loop.only_args", "{\"search\": [], \"search\": []}", "\"search\" is there twice, " MASKS_SHAPE},
+    {"loop.only_args", "5", "5 is neither, " MASKS_SHAPE},
+    {"loop.k", "\"0123456789012345678901234567890123456789012345678901234567\xE2\x82\xAC\xE2\x82\xAC\"",
+     "\"0123456789012345678901234567890123456789012345678901234567... is not a number, " K_RANGE},
+};
+
+Test(options, set_by_name) {
+  const mend_options defaults = MEND_OPTIONS_INIT;
+  for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+    mend_option_tree *tree = new_tree(NULL);
+    mend_error error = {.line = 9};
+    char expected[256];
+    const mend_status status = set(tree, sets[i].name, sets[i].value, &error);
+    if (sets[i].problem == NULL) {
+      cr_assert_eq(status, MEND_OK, "%s=%s: %s", sets[i].name, sets[i].value, error.message);
+    } else {
+      snprintf(expected, sizeof expected, "%s: %s", sets[i].name, sets[i].problem);
+      cr_assert_eq(status, MEND_EINVAL, "%s=%s", sets[i].name, sets[i].value);
+      cr_assert_str_eq(error.message, expected);
+      cr_assert_eq(error.line, 0u, "no text to point into");
+      cr_assert_null(difference(mend_option_tree_get(tree), &defaults), "the tree is unchanged");
+    }
+    mend_option_tree_free(tree);
+  }
+}
+
+Test(options, what_was_set) {
+  mend_option_tree *tree = new_tree(NULL);
+  static const char *const given[][2] = {
+      {"loop_threshold_k", "4.0"},
+      {"loop.n", "12"},
+      {"loop.rearm", "leave_window"},
+      {"stall.timeout_s", "1.5"},
+      {"enable_stall", "false"},
+      {"regression.drop", "1"},
+      {"budget.calls", "1e3"},
+      {"budget.tokens", "18446744073709551615"},
+      {"budget.cost_usd", "0.125"},
+      {"mode", "\"evidence\""},
+      {"fallback.models", "say \\\"x\\\""},
+      {"loop.volatile_keys", "[ \"a\" ]"},
+      {"loop.poll_tools", "\"poll\""},
+      {"stall.tool_timeout_s", "{\"a\":1}"},
+  };
+  for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+    char value[64];
+    snprintf(value, sizeof value, "%s", given[i][1]);
+    cr_assert_eq(set(tree, given[i][0], value, NULL), MEND_OK, "%s", given[i][0]);
+    memset(value, '?', sizeof value); /* the tree owns what it keeps */
+  }
+  const mend_options *options = mend_option_tree_get(tree);
+  cr_assert_eq(options->loop.k, 4u);
+  cr_assert_eq(options->loop.n, 12u);
+  cr_assert_eq(options->loop.rearm, MEND_LOOP_REARM_LEAVE_WINDOW);
+  cr_assert_eq(options->stall.timeout_s, 1.5);
+  cr_assert(!options->stall.enable);
+  cr_assert_eq(options->regression.drop, 1.0);
+  cr_assert_eq(options->budget.calls, 1000u);
+  cr_assert_eq(options->budget.tokens, UINT64_MAX);
+  cr_assert_eq(options->budget.cost_usd, 0.125);
+  cr_assert_eq(options->mode, MEND_WATCH_MODE_EVIDENCE);
+  cr_assert(mend_str_equal(options->fallback.models, MEND_STR("[\"say \\\\\\\"x\\\\\\\"\"]")));
+  cr_assert(mend_str_equal(options->loop.ignore_args, MEND_STR("[ \"a\" ]")));
+  cr_assert(mend_str_equal(options->loop.poll_tools, MEND_STR("[\"poll\"]")));
+  cr_assert(mend_str_equal(options->stall.tool_timeout_s, MEND_STR("{\"a\":1}")));
+  cr_assert_eq(mend_option_tree_check(tree, NULL), MEND_OK, "what it keeps is well-formed");
+  cr_assert_eq(set(tree, "loop.poll_tools", "[]", NULL), MEND_OK, "and can be replaced");
+  mend_option_tree_free(tree);
+}
+
+/* ---- Rules between fields ---- */
+
+#define NEVER_FIRES "a count can never exceed k inside a window of "
+
+static const struct {
+  const char *k, *n, *sentence;
+} pairs[] = {
+    {"3", "4", NULL},
+    {"9", "10", NULL},
+    {"65535", "65536", NULL},
+    {"3", "3", "loop.n: 3 must be greater than loop.k (3): " NEVER_FIRES "k calls"},
+    {"10", "5", "loop.n: 5 must be greater than loop.k (10): " NEVER_FIRES "fewer than k calls"},
+};
+
+Test(options, a_window_must_be_larger_than_its_count) {
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (int n_first = 0; n_first < 2; n_first++) {
+      mend_option_tree *tree = new_tree(NULL);
+      mend_error error;
+      cr_assert_eq(set(tree, n_first ? "loop.n" : "loop.k", n_first ? pairs[i].n : pairs[i].k, &error), MEND_OK);
+      cr_assert_eq(set(tree, n_first ? "loop.k" : "loop.n", n_first ? pairs[i].k : pairs[i].n, &error), MEND_OK);
+      const mend_status status = mend_option_tree_check(tree, &error);
+      cr_assert_eq(status, pairs[i].sentence == NULL ? MEND_OK : MEND_EINVAL, "case %zu", i);
+      if (pairs[i].sentence != NULL) cr_assert_str_eq(error.message, pairs[i].sentence);
+      mend_option_tree_free(tree);
+    }
+  }
+}
+
+/* ---- C structs ---- */
+
+static void check_refused(const mend_options *options, const char *sentence) {
+  mend_error error = {.message = ""};
+  cr_assert_eq(mend_options_check(options, &error), MEND_EINVAL, "%s", sentence);
+  cr_assert_str_eq(error.message, sentence);
+  cr_assert_eq(mend_options_check(options, NULL), MEND_EINVAL);
+}
+
+/* Each case starts from the defaults and sets one field. */
+#define REFUSED(field, value, sentence)                                                                                \
+  do {                                                                                                                 \
+    mend_options options = MEND_OPTIONS_INIT;                                                                          \
+    options.field = (value);                                                                                           \
+    check_refused(&options, sentence);                                                                                 \
+  } while (0)
+#define TAKEN(field, value)                                                                                            \
+  do {                                                                                                                 \
+    mend_options options = MEND_OPTIONS_INIT;                                                                          \
+    mend_error error = {.message = ""};                                                                                \
+    options.field = (value);                                                                                           \
+    cr_assert_eq(mend_options_check(&options, &error), MEND_OK, "%s", error.message);                                  \
+  } while (0)
+
+Test(options, c_structs_are_checked) {
+  cr_assert_eq(mend_options_check(NULL, NULL), MEND_EINVAL);
+  TAKEN(loop.k, 9);
+  REFUSED(loop.k, 0, "loop.k: 0 is out of range, " K_RANGE);
+  REFUSED(loop.k, 65536, "loop.k: 65536 is out of range, " K_RANGE);
+  REFUSED(loop.k, 10, "loop.n: 10 must be greater than loop.k (10): " NEVER_FIRES "k calls");
+  REFUSED(loop.n, 1, "loop.n: 1 is out of range, expected an integer from 2 to 65536");
+  REFUSED(loop.rearm, (mend_loop_rearm)3,
+          "loop.rearm: 3 is out of range, expected pair_change or leave_window or backoff");
+  REFUSED(mode, (mend_watch_mode)-1, "mode: 4294967295 is out of range, expected seed or evidence");
+  TAKEN(stall.timeout_s, 1e-300);
+  REFUSED(stall.timeout_s, 0, "stall.timeout_s: 0 is out of range, " SECONDS_RANGE);
+  REFUSED(stall.timeout_s, -1.5, "stall.timeout_s: -1.5 is out of range, " SECONDS_RANGE);
+  REFUSED(stall.timeout_s, NAN, "stall.timeout_s: NaN is out of range, " SECONDS_RANGE);
+  REFUSED(stall.run_idle_s, INFINITY, "stall.run_idle_s: infinity is out of range, " SECONDS_RANGE);
+  REFUSED(poll_interval_s, -INFINITY, "poll_interval_s: -infinity is out of range, " SECONDS_RANGE);
+  TAKEN(regression.drop, 1);
+  REFUSED(regression.drop, NAN, "regression.drop: NaN is out of range, expected a number from 0 to 1");
+  REFUSED(regression.drop, 1.25, "regression.drop: 1.25 is out of range, expected a number from 0 to 1");
+  REFUSED(regression.window_n, 1, "regression.window_n: 1 is out of range, expected an integer from 2 to 65536");
+  TAKEN(budget.calls, UINT64_MAX);
+  REFUSED(budget.cost_usd, -1, "budget.cost_usd: -1 is out of range, expected a number >= 0 (0 for no limit)");
+  REFUSED(budget.time_s, NAN, "budget.time_s: NaN is out of range, expected a number >= 0 (0 for no limit)");
+  TAKEN(fallback.models, MEND_STR(" [\"a\"] "));
+  TAKEN(fallback.models, MEND_STR(""));
+  REFUSED(fallback.models, MEND_STR("a:b"), "fallback.models: a:b is not well-formed JSON, " NAMES_SHAPE);
+  REFUSED(fallback.models, MEND_STR("\"a\""), "fallback.models: \"a\" is not an array, " NAMES_SHAPE);
+  REFUSED(loop.ignore_args, MEND_STR("[\"\"]"), "loop.ignore_args: \"\" is empty, " MASKS_SHAPE);
+  REFUSED(stall.tool_timeout_s, MEND_STR("{\"a\": -1}"), "stall.tool_timeout_s: -1 is out of range, " LIMITS_SHAPE);
+}
+
+/* ---- Names that do not exist ---- */
+
+static const struct {
+  const char *name, *nearest;
+} names[] = {
+    {"loop.kk", "loop.k"},
+    {"loop.K", "loop.k"},
+    {"lopo.k", "loop.k"},
+    {"loop-k", "loop.k"},
+    {"stall.timeout", "stall.timeout_s"},
+    {"stall.timeuot_s", "stall.timeout_s"},
+    {"timeout_s", "stall.timeout_s"},
+    {"timeout", "stall.timeout_s"},
+    {"window_n", "regression.window_n"},
+    {"volatile_keys", "loop.volatile_keys"},
+    {"loop_treshold_k", "loop_threshold_k"},
+    {"enable_loops", "enable_loop"},
+    {"regresion_drop_threshold", "regression_drop_threshold"},
+    {"fallback_model", "fallback_models"},
+    {"poll_interval", "poll_interval_s"},
+    {"poll_inteval_s", "poll_interval_s"},
+    {"MODE", "mode"},
+    {"modes", "mode"},
+    {"mdoe", "mode"}, /* one swap, else two changes, which is too far for four letters */
+    {"k", "loop.k"},
+    {"x", NULL},
+    {"", NULL},
+    {"colour", NULL},
+    {"something.else.altogether", NULL},
+    {"0123456789012345678901234567890123456789012345678901234567890123456789", NULL},
+};
+
+Test(options, nearest_names) {
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    mend_option_tree *tree = new_tree(NULL);
+    const char *nearest = mend_option_nearest(mend_str_from(names[i].name));
+    char expected[256];
+    mend_error error;
+    cr_assert_eq(set(tree, names[i].name, "1", &error), MEND_ENOENT, "%s", names[i].name);
+    if (names[i].nearest == NULL) {
+      cr_assert_null(nearest, "%s: %s", names[i].name, nearest);
+      snprintf(expected, sizeof expected, "unknown option %s", names[i].name);
+    } else {
+      cr_assert_not_null(nearest, "%s", names[i].name);
+      cr_assert_str_eq(nearest, names[i].nearest, "for %s", names[i].name);
+      snprintf(expected, sizeof expected, "unknown option %s; did you mean %s?", names[i].name, nearest);
+    }
+    cr_assert_str_eq(error.message, expected);
+    cr_assert_eq(set(tree, "loop", "{\"k\": 5}", &error), MEND_ENOENT);
+    cr_assert_str_eq(error.message, "loop is a group of options, expected the whole name of one of them");
+    mend_option_tree_free(tree);
+  }
+}
+
+/* ---- Loading: NAME.json and beside it NAME.expected ----
+ * Either "ok" and then lines "name value", which set one by one give the same tree; or "STATUS line:column sentence".
+ */
+
+static void check_taken(const mend_option_tree *tree, char *lines, const char *file) {
+  mend_option_tree *expected = new_tree(NULL);
+  for (char *line = strtok(lines, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    char *value = strchr(line, ' ');
+    cr_assert_not_null(value, "%s", file);
+    *value++ = '\0';
+    cr_assert_eq(set(expected, line, value, NULL), MEND_OK, "%s: %s", file, line);
+  }
+  const char *differs = difference(mend_option_tree_get(tree), mend_option_tree_get(expected));
+  cr_assert_null(differs, "%s: %s", file, differs);
+  mend_option_tree_free(expected);
+}
+
+static void check_file(void *ctx, const char *name) {
+  (void)ctx;
+  char expected_name[256], got[400];
+  snprintf(expected_name, sizeof expected_name, "%.*s.expected", (int)(strlen(name) - strlen(".json")), name);
+  size_t len;
+  char *json = mend_test_read(name, &len), *expected = mend_test_read(expected_name, NULL);
+  expected[strcspn(expected, "\n")] = '\0';
+  mend_option_tree *tree = new_tree(NULL);
+  mend_error error = {.message = ""};
+  const mend_status status = mend_option_tree_load(tree, (mend_str){json, len}, &error);
+  const char *sentence = status == MEND_ESYNTAX ? "(the scanner's own)" : error.message;
+  snprintf(got, sizeof got, "%s %u:%u %s", mend_status_name(status), error.line, error.column, sentence);
+  if (status == MEND_OK) strcpy(got, "ok");
+  cr_assert_str_eq(got, expected, "%s: %s", name, got);
+  if (status == MEND_OK) {
+    check_taken(tree, expected + strlen(expected) + 1, name);
+  } else {
+    const mend_options defaults = MEND_OPTIONS_INIT;
+    cr_assert_null(difference(mend_option_tree_get(tree), &defaults), "%s: the tree is unchanged", name);
+    cr_assert_eq(mend_option_tree_load(tree, (mend_str){json, len}, NULL), status);
+  }
+  mend_option_tree_free(tree);
+  free(json);
+  free(expected);
+}
+
+Test(options, load_files) { cr_assert(mend_test_each("options/load", ".json", check_file, NULL) >= 30); }
+
+/* ---- Out of memory ---- */
+
+static const char torture_json[] =
+    "{\"loop\": {\"k\": 5, \"ignore_args\": {\"a\": [\"x\"], \"b\": []}, \"poll_tools\": [\"p\"]},"
+    " \"fallback_models\": \"a:b\", \"stall.tool_timeout_s\": {\"a\": 1, \"b\": 2}}";
+
+static mend_status torture_step(mend_option_tree *tree, bool load) {
+  if (load) return mend_option_tree_load(tree, mend_str_from(torture_json), NULL);
+  return set(tree, "loop.volatile_keys", "nonce", NULL);
+}
+
+static void run_torture(bool load, bool fail_after) {
+  mend_test_allocator allocator;
+  mend_test_allocator_init(&allocator);
+  mend_option_tree *tree = new_tree(&allocator.base);
+  cr_assert_eq(set(tree, "loop.poll_tools", "before", NULL), MEND_OK);
+  for (size_t i = 1;; i++) {
+    const size_t blocks = allocator.blocks;
+    mend_test_allocator_arm(&allocator, i, fail_after);
+    const mend_status status = torture_step(tree, load);
+    if (!mend_test_allocator_failed(&allocator)) {
+      cr_assert_eq(status, MEND_OK);
+      cr_assert(i > 1);
+      break;
+    }
+    cr_assert_eq(status, MEND_ENOMEM, "allocation %zu", i);
+    cr_assert_eq(allocator.blocks, blocks, "allocation %zu", i);
+    cr_assert_eq(mend_option_tree_get(tree)->loop.k, 3u);
+    cr_assert_eq(mend_option_tree_get(tree)->loop.ignore_args.len, 0u);
+    cr_assert(mend_str_equal(mend_option_tree_get(tree)->loop.poll_tools, MEND_STR("[\"before\"]")));
+  }
+  mend_option_tree_free(tree);
+  cr_assert_eq(allocator.blocks, 0u);
+}
+
+Test(options, out_of_memory_changes_nothing) {
+  for (int i = 0; i < 4; i++)
+    run_torture(i & 1, i & 2);
+  mend_test_allocator allocator;
+  mend_test_allocator_init(&allocator);
+  mend_test_allocator_arm(&allocator, 1, false);
+  mend_option_tree *tree;
+  cr_assert_eq(mend_option_tree_new(&allocator.base, &tree), MEND_ENOMEM);
+}

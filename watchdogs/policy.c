@@ -1,0 +1,57 @@
+#include "core/memory.h"
+#include "mend/watchdogs.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *mend_action_kind_name(mend_action_kind kind) {
+  switch (kind) {
+  case MEND_ACTION_ABORT: return "abort";
+  case MEND_ACTION_ESCALATE: return "escalate";
+  case MEND_ACTION_NONE: break;
+  }
+  return "none";
+}
+
+static mend_action make_action(mend_action_kind kind, const char *format, va_list arguments) {
+  mend_action action = {.kind = kind};
+  const int len = vsnprintf(action.text, sizeof action.text, format, arguments);
+  if (len < 0) action.text[0] = '\0';
+  if (len >= (int)sizeof action.text) {
+    /* The last byte is the NUL's; what would stand there tells nothing, so the text before it is cut as if it went on. */
+    const size_t limit = sizeof action.text - 1;
+    const mend_str written = {action.text, limit};
+    action.text[mend__utf8_cut(written, limit - 1)] = '\0';
+  }
+  return action;
+}
+
+mend_action mend_action_none(void) { return (mend_action){.kind = MEND_ACTION_NONE}; }
+
+mend_action mend_action_abort(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const mend_action action = make_action(MEND_ACTION_ABORT, format, arguments);
+  va_end(arguments);
+  return action;
+}
+
+mend_action mend_action_escalate(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const mend_action action = make_action(MEND_ACTION_ESCALATE, format, arguments);
+  va_end(arguments);
+  return action;
+}
+
+static bool is_known(mend_str detector) {
+  return mend_str_equal(detector, MEND_STR("stall")) || mend_str_equal(detector, MEND_STR("loop")) ||
+         mend_str_equal(detector, MEND_STR("regression")) || mend_str_equal(detector, MEND_STR("budget"));
+}
+
+mend_status mend_default_policy(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  (void)ctx;
+  *ret_action = mend_action_abort("%s%.*s: %.*s", is_known(detection->detector) ? "" : "unknown detector ",
+                                  MEND_STR_ARG(detection->detector), MEND_STR_ARG(detection->summary));
+  return MEND_OK;
+}

@@ -1,0 +1,217 @@
+/* Private to watchdogs/.
+ *
+ * Locks, in the order they are taken: a run's (watch, states, log), the hub's, the bus's. Nothing is published and no
+ * destroy function runs under any of them.
+ *
+ * A watch is owned by its subscription to its run: its destroy function is the last thing that happens to it. The run's
+ * slot and the hub only point to it. */
+#ifndef MEND_WATCHDOGS_INTERNAL_H
+#define MEND_WATCHDOGS_INTERNAL_H
+
+#include "bus/room.h"
+#include "core/buffer.h"
+#include "core/memory.h"
+#include "mend/watchdogs.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define MEND__CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/* ---- wants.c: which events a watchdog wants ---- */
+
+#define MEND__KIND_WORDS ((MEND_EVENT_KIND_COUNT + 63) / 64)
+
+typedef struct mend__wants {
+  uint64_t kinds[MEND__KIND_WORDS]; /* a bit a kind; that of MEND_EVENT_CUSTOM: some custom topics may be wanted */
+  mend_str *patterns;
+  size_t count;
+} mend__wants;
+
+/* text: NULL is "*". Errors: MEND_EINVAL, MEND_ENOMEM. */
+mend_status mend__wants_init(mend__wants *wants, const char *text, const mend_allocator *allocator);
+void mend__wants_free(mend__wants *wants, const mend_allocator *allocator);
+bool mend__wants_match(const mend__wants *wants, mend_str name);
+
+static inline bool mend__wants_kind(const mend__wants *wants, mend_event_kind kind) {
+  return (wants->kinds[kind / 64] >> (kind % 64) & 1) != 0;
+}
+
+/* ---- watchdog.c ---- */
+
+/* What a built-in watchdog counts, over all its runs. */
+typedef struct mend__counters {
+  _Atomic uint64_t ignored, duplicates, unwatched;
+} mend__counters;
+
+static inline void mend__count(_Atomic uint64_t *counter) {
+  atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+struct mend_watchdog {
+  const mend_allocator *allocator;
+  atomic_size_t references;
+  mend_watchdog_vtable vtable; /* its name is the one below */
+  void *ctx;
+  mend__counters *counters; /* in ctx; NULL for a custom one */
+  mend__wants wants;
+  char name[64];
+};
+
+/* A watchdog without deadlines of its own: asked every poll interval. */
+static inline bool mend__watchdog_polls(const mend_watchdog *watchdog) {
+  return watchdog->vtable.expire != NULL && watchdog->vtable.deadline == NULL;
+}
+
+/* mend_watchdog_new for the built-in ones. */
+mend_status mend__watchdog_new_counting(const mend_watchdog_vtable *vtable, void *ctx, mend__counters *counters,
+                                        const mend_allocator *allocator, mend_watchdog **ret_watchdog,
+                                        mend_error *error);
+
+/* ---- detector.c: what the built-in ones share ---- */
+
+/* seconds > 0, rounded to the nearest nanosecond; MEND_NEVER for more than fits. */
+uint64_t mend__seconds_to_ns(double seconds);
+/* Seconds with one decimal, for sentences. */
+void mend__buffer_tenths(mend__buffer *buffer, uint64_t ns);
+/* A tool's name in a sentence, cut to a usual length; "a call" when it has none. */
+void mend__buffer_tool(mend__buffer *buffer, mend_str tool_name);
+/* Emits, with summary and payload from `text`, in which the payload begins at `payload_at`. */
+mend_status mend__emit_written(mend_emitter *emitter, mend_detection *detection, const mend__buffer *text,
+                               size_t payload_at);
+
+/* ---- kept_text.c: a short text kept beyond its event ---- */
+
+/* Zero it before first use. Texts of usual length (ids, tool names) need no memory of their own, and memory once gotten is
+ * used again. */
+typedef struct mend__kept_text {
+  char *allocated; /* NULL: the text is in `inside` */
+  uint32_t len;
+  uint32_t capacity;
+  char inside[40];
+} mend__kept_text;
+
+/* False when out of memory; the text is then unchanged. */
+bool mend__kept_text_set(mend__kept_text *kept, mend_str text, const mend_allocator *allocator);
+mend_str mend__kept_text_get(const mend__kept_text *kept);
+void mend__kept_text_free(mend__kept_text *kept, const mend_allocator *allocator);
+
+/* A call's id as text: its foreign name where it has one, else its number, written into `digits`. Absent for call 0. */
+#define MEND__CALL_DIGITS 21
+mend_str mend__call_text(uint64_t call, mend_str name, char digits[MEND__CALL_DIGITS]);
+
+/* ---- detection.c ---- */
+
+typedef struct mend__detection {
+  mend_detection detection;
+  atomic_size_t references;
+  const mend_allocator *allocator;
+  mend_run *run;                /* referenced while it waits to be announced, else NULL */
+  struct mend__detection *next; /* in a batch */
+  mend__after after;
+  char text[];
+} mend__detection;
+
+/* What one callback of a watch found, in order, to be announced when the run's lock is released. */
+typedef struct mend__batch {
+  mend__detection *first, *last;
+} mend__batch;
+
+/* Copies what a watchdog filled in; the stamp (id to wall_ns) is the caller's to set. One reference. Errors as mend_emit. */
+mend_status mend__detection_new(const mend_detection *given, mend_str detector, mend_str run_id,
+                                const mend_allocator *allocator, mend__detection **ret_detection);
+/* Publishes each as `healing.detection`: after the event now being delivered on this thread, or at once. */
+void mend__batch_announce(mend__batch *batch, mend_run *run);
+
+/* The last 256 detections of a run. */
+#define MEND__LOG_MAX 256
+typedef struct mend__log {
+  mend__detection **ring;
+  size_t capacity;
+  uint64_t count; /* ever taken; the id of the latest */
+} mend__log;
+
+/* Takes over the reference and sets the id; MEND_ENOMEM leaves both as they were. */
+mend_status mend__log_append(mend__log *log, mend__detection *detection, const mend_allocator *allocator);
+mend_status mend__log_next(const mend__log *log, mend_detection_cursor *cursor, const mend_detection **ret_detection);
+void mend__log_free(mend__log *log, const mend_allocator *allocator);
+
+/* ---- watch.c: one run's ---- */
+
+typedef struct mend__watches mend__watches;
+
+typedef struct mend__watch_entry {
+  mend_watchdog *watchdog;
+  void *state;
+  uint64_t deadline_ns;
+  bool is_open;         /* false after a reset that could not open a new state */
+  bool by_bus;          /* here because the watchdog watches the whole bus */
+  uint32_t verdicts[8]; /* custom topics seen lately: topic << 1 | wanted, at topic % 8 */
+} mend__watch_entry;
+
+struct mend_watch {
+  mend_run *run; /* not referenced: the watch ends with it */
+  mend__watches *hub;
+  const mend_allocator *allocator;
+  _Atomic uint64_t interests[MEND__KIND_WORDS]; /* what any entry wants; read without the lock */
+
+  /* Under the run's lock. */
+  mend__watch_entry *entries;
+  size_t count, capacity;
+  uint64_t next_ns;  /* the earliest deadline of the entries */
+  uint64_t armed_ns; /* what the hub was told, maybe earlier: only an earlier one is worth telling */
+  mend__log log;
+
+  /* Under the hub's lock. */
+  mend_deadline deadline;
+  bool listed;
+  mend_watch *next, *previous;
+};
+
+struct mend_emitter {
+  mend_watch *watch;
+  const mend_watchdog *watchdog;
+  uint64_t cause_seq, detected_ns, wall_ns;
+  bool closing; /* the log is about to go */
+  mend__batch *batch;
+};
+
+/* Attaches the watchdog unless it is there. Takes the run's lock. */
+mend_status mend__watch_attach(mend_watch *watch, mend_watchdog *watchdog, bool by_bus);
+/* Undoes an attaching by the bus. */
+void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog);
+/* Asks the watchdogs without deadlines of their own from now on every poll interval, counted from now. */
+void mend__watch_poll_anew(mend_watch *watch);
+/* The hub's waiting is over: lets the watchdogs do what is due and announces what they find. */
+mend_status mend__watch_expire(mend_watch *watch, mend_time now);
+
+/* ---- watches.c: the hub, one a bus ---- */
+
+struct mend__watches {
+  mend_bus *bus; /* not referenced: the bus's slot holds the hub */
+  const mend_allocator *allocator;
+  mend_clock *clock;
+  atomic_size_t references; /* the slot, every watch, every expire under way */
+  _Atomic uint64_t poll_ns;
+  pthread_mutex_t lock;
+
+  /* Under the lock. */
+  mend_watchdog **watchdogs; /* of the whole bus; NULL where one was taken back */
+  size_t count, capacity;
+  mend_watch *first, *last;  /* all watches */
+  mend_deadlines *deadlines; /* of those that have one */
+  mend_waker waker;
+};
+
+/* The bus's hub, made if need be. Errors: MEND_ENOMEM. */
+mend_status mend__watches_of(mend_bus *bus, mend__watches **ret_hub);
+mend__watches *mend__watches_retain(mend__watches *hub);
+void mend__watches_release(mend__watches *hub);
+void mend__watches_add(mend__watches *hub, mend_watch *watch);
+/* Takes the watch out of the list and disarms it. */
+void mend__watches_remove(mend__watches *hub, mend_watch *watch);
+void mend__watches_arm(mend__watches *hub, mend_watch *watch, uint64_t deadline_ns);
+/* The watchdog at or after *position among those of the whole bus, with a reference; NULL at the end. */
+mend_watchdog *mend__watches_watchdog(mend__watches *hub, size_t *position);
+
+#endif
