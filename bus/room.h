@@ -30,8 +30,8 @@ void *mend__bus_slot_put(mend_bus *bus, mend__slot slot, void *object, mend__slo
 void *mend__run_slot_put(mend_run *run, mend__slot slot, void *object, mend__slot_release release);
 
 /* Calls `opened` for every run made from now on, on the thread that makes it, before anybody else has it, and for every
- * run alive now. One observer a slot; MEND_EEXIST when there is one. An error is reported on that run as
- * `bus.handler_failed`. Lives as long as the bus. */
+ * run alive now. One observer a slot; MEND_EEXIST when there is one. An error about a run made later is reported on that
+ * run as `bus.handler_failed`; one about a run alive now is returned, and nobody observes. Lives as long as the bus. */
 typedef mend_status (*mend__run_opened)(void *ctx, mend_run *run);
 mend_status mend__bus_observe_runs(mend_bus *bus, mend__slot slot, mend__run_opened opened, void *ctx);
 

@@ -323,6 +323,12 @@ static mend_status list_runs(mend_bus *bus, run_list *ret_list) {
   return MEND_OK;
 }
 
+static void forget_observer(mend_bus *bus, mend__slot slot) {
+  pthread_mutex_lock(&bus->mutex);
+  bus->observers[slot] = (mend__run_observer){NULL, NULL};
+  pthread_mutex_unlock(&bus->mutex);
+}
+
 mend_status mend__bus_observe_runs(mend_bus *bus, mend__slot slot, mend__run_opened opened, void *ctx) {
   run_list list = {NULL, 0};
   pthread_mutex_lock(&bus->mutex);
@@ -332,11 +338,13 @@ mend_status mend__bus_observe_runs(mend_bus *bus, mend__slot slot, mend__run_ope
     bus->observers_version++;
   }
   pthread_mutex_unlock(&bus->mutex);
+  if (status != MEND_OK) return status;
   for (size_t i = 0; i < list.count; i++) {
     mend_status failure = opened(ctx, list.runs[i]);
     if (status == MEND_OK) status = failure;
     mend_run_release(list.runs[i]);
   }
   mend__free(bus->allocator, list.runs);
+  if (status != MEND_OK) forget_observer(bus, slot);
   return status;
 }

@@ -23,6 +23,24 @@ void mend_json_init(mend_json *json, mend_str text, unsigned depth_limit) {
 
 /* ---- Stopping ---------------------------------------------------------------------------------------------- */
 
+/* Moves line and column (from 0) over a text. */
+static void count_lines(mend_str text, unsigned *line, unsigned *column) {
+  const char *end = text.ptr + text.len;
+  const char *feed;
+  while (text.ptr < end && (feed = memchr(text.ptr, '\n', (size_t)(end - text.ptr))) != NULL) {
+    text.ptr = feed + 1;
+    ++*line;
+    *column = 0;
+  }
+  *column += (unsigned)(end - text.ptr);
+}
+
+/* Line and column of `at`, while the text before it is still there. */
+static void count_consumed(mend_json *json) {
+  count_lines((mend_str){json->text.ptr + json->counted, json->at - json->counted}, &json->line, &json->column);
+  json->counted = json->at;
+}
+
 static mend_json_token fail(mend_json *json, const char *place, const char *reason) {
   json->state = FAILED;
   json->at = (size_t)(place - json->text.ptr);
@@ -35,6 +53,7 @@ static mend_json_token fail(mend_json *json, const char *place, const char *reas
 static mend_json_token stop(mend_json *json, const char *place, const char *reason) {
   if (!json->partial || place < json->text.ptr + json->text.len) return fail(json, place, reason);
   json->slice = (mend_str){place, 0};
+  count_consumed(json);
   return json->token = MEND_JSON_MORE;
 }
 
@@ -266,18 +285,16 @@ static bool begins_value(mend_json_token token) {
 }
 
 mend_status mend_json_value(mend_json *json, mend_str *ret_value) {
-  size_t at = json->at;
-  uint8_t state = json->state;
-  unsigned depth = json->depth;
+  const mend_json before = *json;
   mend_json_token first = mend_json_next(json);
   if (first >= MEND_JSON_END && !begins_value(first)) return MEND_ENOENT;
   const char *begin = first == MEND_JSON_STRING ? json->slice.ptr - 1 : json->slice.ptr;
   if (first == MEND_JSON_OBJECT || first == MEND_JSON_ARRAY) mend_json_skip(json);
   if (json->token == MEND_JSON_MORE) {
-    json->at = at;
-    json->state = state;
-    json->depth = depth;
+    *json = before;
+    json->token = MEND_JSON_MORE;
     json->skip_depth = 0;
+    count_consumed(json);
   }
   if (json->token < MEND_JSON_END) return MEND_ESYNTAX;
   *ret_value = (mend_str){begin, (size_t)(json->text.ptr + json->at - begin)};
@@ -286,22 +303,11 @@ mend_status mend_json_value(mend_json *json, mend_str *ret_value) {
 
 /* ---- Places and errors ------------------------------------------------------------------------------------- */
 
-/* Moves line and column (from 0) over a text. */
-static void count_lines(mend_str text, unsigned *line, unsigned *column) {
-  const char *end = text.ptr + text.len;
-  const char *feed;
-  while (text.ptr < end && (feed = memchr(text.ptr, '\n', (size_t)(end - text.ptr))) != NULL) {
-    text.ptr = feed + 1;
-    ++*line;
-    *column = 0;
-  }
-  *column += (unsigned)(end - text.ptr);
-}
-
 void mend_json_refill(mend_json *json, mend_str text) {
-  count_lines((mend_str){json->text.ptr, json->at}, &json->line, &json->column);
+  count_consumed(json);
   json->text = text.ptr != NULL ? text : MEND_STR("");
   json->at = 0;
+  json->counted = 0;
   json->slice = (mend_str){json->text.ptr, 0};
 }
 
@@ -309,7 +315,7 @@ mend_status mend_json_error(const mend_json *json, mend_error *error) {
   const char *reason = json->token == MEND_JSON_ERROR ? json->reason : "expected the rest of the value";
   size_t at = json->token == MEND_JSON_ERROR ? json->at : json->text.len;
   unsigned line = json->line, column = json->column;
-  count_lines((mend_str){json->text.ptr, at}, &line, &column);
+  count_lines((mend_str){json->text.ptr + json->counted, at - json->counted}, &line, &column);
   mend_str found = {json->text.ptr + at, json->text.len - at};
   line++;
   column++;

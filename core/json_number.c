@@ -33,8 +33,9 @@ static decimal read_decimal(mend_str number) {
   const char *exponent = begin;
   while (exponent < end && *exponent != 'e' && *exponent != 'E')
     exponent++;
-  const char *dot = memchr(begin, '.', (size_t)(exponent - begin));
-  if (dot == NULL) dot = exponent;
+  const char *dot = begin;
+  while (dot < exponent && *dot != '.')
+    dot++;
   const char *first = begin;
   while (first < exponent && (*first == '0' || *first == '.'))
     first++;

@@ -7,9 +7,9 @@
 typedef struct mend__lines mend__lines;
 
 typedef struct mend__line {
-  mend_str text;    /* without line feed (and the carriage return before it); valid until the next call */
-  uint64_t number;  /* from 1 */
-  bool unfinished;  /* the last line of the file, without a line feed */
+  mend_str text;   /* without line feed (and the carriage return before it); valid until the next call */
+  uint64_t number; /* from 1 */
+  bool unfinished; /* the last line of the file, without a line feed */
 } mend__line;
 
 /* fd is borrowed. max_line: longer lines are skipped and told by MEND_ELIMIT. */

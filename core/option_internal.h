@@ -43,13 +43,13 @@ enum {
 #define MEND__BUDGET_INDEX(TYPE, name, value, min, max, help) MEND__OPTION_INDEX(budget, name),
 #define MEND__FALLBACK_INDEX(TYPE, name, value, min, max, help) MEND__OPTION_INDEX(fallback, name),
 #define MEND__WATCH_INDEX(TYPE, name, value, min, max, help) MEND__OPTION_INDEX(watch, name),
-#define MEND__GROUP_INDICES(GROUP, group) MEND_##GROUP##_OPTIONS(MEND__##GROUP##_INDEX)
+#define MEND__GROUP_INDICES(GROUP, group, owner) MEND_##GROUP##_OPTIONS(MEND__##GROUP##_INDEX)
   MEND_OPTION_GROUPS(MEND__GROUP_INDICES) MEND_WATCH_OPTIONS(MEND__WATCH_INDEX) MEND__OPTIONS_COUNT
 };
 
 extern const mend__option mend__options[MEND__OPTIONS_COUNT];
 
-#define MEND__GROUP_INDEX(GROUP, group) MEND__GROUP_INDEX_##group,
+#define MEND__GROUP_INDEX(GROUP, group, owner) MEND__GROUP_INDEX_##group,
 enum { MEND_OPTION_GROUPS(MEND__GROUP_INDEX) MEND__GROUPS_COUNT };
 extern const char *const mend__option_groups[MEND__GROUPS_COUNT];
 

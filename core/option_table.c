@@ -60,11 +60,11 @@ CHOICE(watch, mode, MEND_WATCH_MODE_CHOICES)
 #define BUDGET_ROW(TYPE, name, value, min, max, help) GROUP_FIELD(budget, TYPE, name, (value), min, max, help)
 #define FALLBACK_ROW(TYPE, name, value, min, max, help) GROUP_FIELD(fallback, TYPE, name, (value), min, max, help)
 #define WATCH_ROW(TYPE, name, value, min, max, help) ROW(#name, name, watch, TYPE, name, (value), min, max, help)
-#define GROUP_ROWS(GROUP, group) MEND_##GROUP##_OPTIONS(GROUP##_ROW)
+#define GROUP_ROWS(GROUP, group, owner) MEND_##GROUP##_OPTIONS(GROUP##_ROW)
 
 const mend__option mend__options[MEND__OPTIONS_COUNT] = {MEND_OPTION_GROUPS(GROUP_ROWS) MEND_WATCH_OPTIONS(WATCH_ROW)};
 
-#define GROUP_NAME(GROUP, group) #group,
+#define GROUP_NAME(GROUP, group, owner) #group,
 const char *const mend__option_groups[MEND__GROUPS_COUNT] = {MEND_OPTION_GROUPS(GROUP_NAME)};
 
 #define ALIAS_ROW(alias, path) {alias, path},

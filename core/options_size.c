@@ -53,7 +53,7 @@ static const struct group {
   const char *name;
   size_t offset;
 } groups[] = {
-#define GROUP_ROW(GROUP, group) {"mend_" #group "_options", offsetof(mend_options, group)},
+#define GROUP_ROW(GROUP, group, owner) {"mend_" #owner "_options", offsetof(mend_options, group)},
     MEND_OPTION_GROUPS(GROUP_ROW)
 #undef GROUP_ROW
 };

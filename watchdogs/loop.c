@@ -1,6 +1,6 @@
-/* Loop: the last n calls of a run in a ring, and how often each pair of tool and arguments occurs in it in a hash table.
- * The calls of one pair are linked from the oldest to the newest, so a report can name the first. Both grow with what the
- * ring holds, up to n. */
+/* Loop: the last n calls of a run in a ring, and how often each pair of tool and arguments occurs in it in a hash
+ * table. The calls of one pair are linked from the oldest to the newest, so a report can name the first. Both grow
+ * with what the ring holds, up to n. */
 #include "core/options_size.h"
 #include "mend/json.h"
 #include "watchdogs/watchdogs_internal.h"
@@ -132,7 +132,8 @@ static mend_status remember(loop_state *state, const mend_event *event, mend_has
   if (status != MEND_OK) return status;
   const uint32_t place = (state->ring_oldest + state->ring_count) % state->ring_capacity;
   loop_call *call = &state->ring[place]; /* when the ring is full, the oldest one's: it goes now */
-  if (!mend__kept_text_set(&call->name, event->call_name, state->watchdog->allocator)) return MEND_ENOMEM;
+  if (!mend__kept_text_set(&call->name, event->call_name, (mend_str)MEND_ABSENT, state->watchdog->allocator))
+    return MEND_ENOMEM;
   if (is_full) forget_oldest(state);
   call->pair = key;
   call->call = event->call;
@@ -199,8 +200,8 @@ static mend_status report(const loop_state *state, const loop_pair *pair, const 
   detection.reason = MEND_STR("repeat");
   detection.severity = pair->count / (2.0 * watchdog->k);
   detection.tool_name = before->tool_name;
-  detection.first_call = mend__call_text(first->call, mend__kept_text_get(&first->name), first_digits);
-  detection.last_call = mend__call_text(last->call, mend__kept_text_get(&last->name), last_digits);
+  detection.first_call = mend__call_text(first->call, mend__kept_text_first(&first->name), first_digits);
+  detection.last_call = mend__call_text(last->call, mend__kept_text_first(&last->name), last_digits);
   detection.count = pair->count;
   detection.steer = MEND_STR("the same call gives the same answer: use the answer it gave, or try something else");
 
@@ -284,10 +285,10 @@ static const mend_watchdog_vtable loop_vtable = {
     .destroy = loop_destroy,
 };
 
-mend_status mend_loop_watchdog_new(const mend_loop_options *given, const mend_allocator *allocator,
+mend_status mend_loop_watchdog_new(const mend_loop_watchdog_options *given, const mend_allocator *allocator,
                                    mend_watchdog **ret_watchdog, mend_error *error) {
   mend_options options = MEND_OPTIONS_INIT;
-  mend_status status = mend__options_take(&options.loop, given, "mend_loop_options", error);
+  mend_status status = mend__options_take(&options.loop, given, "mend_loop_watchdog_options", error);
   if (status == MEND_OK) status = mend_options_check(&options, error);
   if (status != MEND_OK) return status;
   loop_watchdog *watchdog = mend__alloc_zero(allocator, sizeof *watchdog);

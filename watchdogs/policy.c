@@ -18,7 +18,7 @@ static mend_action make_action(mend_action_kind kind, const char *format, va_lis
   const int len = vsnprintf(action.text, sizeof action.text, format, arguments);
   if (len < 0) action.text[0] = '\0';
   if (len >= (int)sizeof action.text) {
-    /* The last byte is the NUL's; what would stand there tells nothing, so the text before it is cut as if it went on. */
+    /* Whether the last byte written ends a character cannot be seen: it is taken for one that goes on. */
     const size_t limit = sizeof action.text - 1;
     const mend_str written = {action.text, limit};
     action.text[mend__utf8_cut(written, limit - 1)] = '\0';

@@ -1,6 +1,7 @@
-/* Regression: the last n readings of confidence in a ring, and the sums of its older and newer half. The sums are integers
- * in units of 2^-47 (n / 2 readings of at most 1 fit in 63 bits), so that adding and taking away is exact and a million
- * readings later nothing has drifted; what rounding to the unit costs, 2^-48 a reading, is far below the tolerance. */
+/* Regression: the last n readings of confidence in a ring, and the sums of its older and newer half. The sums are
+ * integers in units of 2^-47 (n / 2 readings of at most 1 fit in 63 bits), so that adding and taking away is exact and
+ * a million readings later nothing has drifted; what rounding to the unit costs, 2^-48 a reading, is far below the
+ * tolerance. */
 #include "core/options_size.h"
 #include "mend/json.h"
 #include "watchdogs/watchdogs_internal.h"
@@ -241,10 +242,10 @@ static const mend_watchdog_vtable regression_vtable = {
     .destroy = regression_destroy,
 };
 
-mend_status mend_regression_watchdog_new(const mend_regression_options *given, const mend_allocator *allocator,
+mend_status mend_regression_watchdog_new(const mend_regression_watchdog_options *given, const mend_allocator *allocator,
                                          mend_watchdog **ret_watchdog, mend_error *error) {
   mend_options options = MEND_OPTIONS_INIT;
-  mend_status status = mend__options_take(&options.regression, given, "mend_regression_options", error);
+  mend_status status = mend__options_take(&options.regression, given, "mend_regression_watchdog_options", error);
   if (status == MEND_OK) status = mend_options_check(&options, error);
   if (status != MEND_OK) return status;
   regression_watchdog *watchdog = mend__alloc_zero(allocator, sizeof *watchdog);

@@ -11,20 +11,26 @@ typedef struct stall_watchdog {
   uint64_t timeout_ns;
 } stall_watchdog;
 
+/* What is touched when a call ends comes first. */
 typedef struct open_call {
   mend_deadline deadline;
-  struct open_call *next_free;
   uint64_t call;
   uint64_t attempt;
   uint64_t started_ns, started_wall_ns;
-  mend__kept_text name; /* the call's foreign id */
-  mend__kept_text tool;
+  struct open_call *next_free;
+  mend__kept_text names; /* the tool's, the call's */
 } open_call;
+
+/* A place of the table; the number is here too, so that looking for another one does not touch the record. */
+typedef struct open_place {
+  uint64_t call;
+  open_call *record; /* NULL: free */
+} open_place;
 
 typedef struct stall_state {
   stall_watchdog *watchdog;
   mend_deadlines *deadlines;
-  open_call **table; /* open addressing, linear probing; NULL until the first call */
+  open_place *table; /* open addressing, linear probing; NULL until the first call */
   size_t capacity;   /* 0 or a power of two */
   size_t count;
   open_call *free;
@@ -40,37 +46,40 @@ static size_t home(const stall_state *state, uint64_t call) {
 static size_t after(const stall_state *state, size_t place) { return (place + 1) & (state->capacity - 1); }
 
 /* The place of the call, or the free one where it belongs. */
-static size_t find(const stall_state *state, uint64_t call) {
+static open_place *find(const stall_state *state, uint64_t call) {
   size_t place = home(state, call);
-  while (state->table[place] != NULL && state->table[place]->call != call)
+  while (state->table[place].record != NULL && state->table[place].call != call)
     place = after(state, place);
-  return place;
+  return &state->table[place];
 }
 
 /* Keeps a quarter of the table free. */
 static mend_status reserve_place(stall_state *state) {
+  const mend_allocator *allocator = state->watchdog->allocator;
   if (state->count < state->capacity / 4 * 3) return MEND_OK;
   stall_state larger = *state;
   larger.capacity = state->capacity == 0 ? 8 : state->capacity * 2;
-  larger.table = mend__alloc_zero(state->watchdog->allocator, larger.capacity * sizeof *larger.table);
+  larger.table = mend__alloc_zero(allocator, larger.capacity * sizeof *larger.table);
   if (larger.table == NULL) return MEND_ENOMEM;
   for (size_t i = 0; i < state->capacity; i++) {
-    if (state->table[i] != NULL) larger.table[find(&larger, state->table[i]->call)] = state->table[i];
+    if (state->table[i].record != NULL) *find(&larger, state->table[i].call) = state->table[i];
   }
-  mend__free(state->watchdog->allocator, state->table);
+  mend__free(allocator, state->table);
   *state = larger;
   return MEND_OK;
 }
 
-/* Empties a place and moves up those behind it that it kept from their home. */
-static void empty_place(stall_state *state, size_t place) {
-  for (size_t next = after(state, place); state->table[next] != NULL; next = after(state, next)) {
-    const size_t distance = (next - home(state, state->table[next]->call)) & (state->capacity - 1);
-    if (distance < ((next - place) & (state->capacity - 1))) continue;
+/* Frees a place and moves up those behind it that it kept from their home. */
+static void free_place(stall_state *state, open_place *freed) {
+  const size_t mask = state->capacity - 1;
+  size_t place = (size_t)(freed - state->table);
+  for (size_t next = after(state, place); state->table[next].record != NULL; next = after(state, next)) {
+    const size_t distance = (next - home(state, state->table[next].call)) & mask;
+    if (distance < ((next - place) & mask)) continue;
     state->table[place] = state->table[next];
     place = next;
   }
-  state->table[place] = NULL;
+  state->table[place].record = NULL;
 }
 
 /* ---- Records ---- */
@@ -87,20 +96,15 @@ static void give_back(stall_state *state, open_call *record) {
   state->free = record;
 }
 
-static void free_record(stall_state *state, open_call *record) {
-  mend__kept_text_free(&record->name, state->watchdog->allocator);
-  mend__kept_text_free(&record->tool, state->watchdog->allocator);
-  mend__free(state->watchdog->allocator, record);
-}
-
 static mend_status fill_record(const stall_state *state, open_call *record, const mend_tool_before_event *before) {
-  const mend_allocator *allocator = state->watchdog->allocator;
-  if (!mend__kept_text_set(&record->name, before->event.call_name, allocator)) return MEND_ENOMEM;
-  if (!mend__kept_text_set(&record->tool, before->tool_name, allocator)) return MEND_ENOMEM;
-  record->call = before->event.call;
+  const mend_event *event = &before->event;
+  if (!mend__kept_text_set(&record->names, before->tool_name, event->call_name, state->watchdog->allocator)) {
+    return MEND_ENOMEM;
+  }
+  record->call = event->call;
   record->attempt = before->attempt != MEND_NONE ? before->attempt : 1;
-  record->started_ns = before->event.mono_ns;
-  record->started_wall_ns = before->event.wall_ns;
+  record->started_ns = event->mono_ns;
+  record->started_wall_ns = event->wall_ns;
   return MEND_OK;
 }
 
@@ -133,8 +137,8 @@ static mend_status reserve(stall_state *state) {
 static mend_status start(stall_state *state, const mend_tool_before_event *before) {
   mend_status status = reserve(state);
   if (status != MEND_OK) return status;
-  const size_t place = find(state, before->event.call);
-  if (state->table[place] != NULL) return start_again(state, state->table[place], before);
+  open_place *place = find(state, before->event.call);
+  if (place->record != NULL) return start_again(state, place->record, before);
   if (state->count >= OPEN_MAX) {
     mend__count(&state->watchdog->counters.unwatched);
     return MEND_OK;
@@ -146,7 +150,7 @@ static mend_status start(stall_state *state, const mend_tool_before_event *befor
     give_back(state, record);
     return status;
   }
-  state->table[place] = record;
+  *place = (open_place){record->call, record};
   state->count++;
   start_timer(state, record);
   return MEND_OK;
@@ -154,11 +158,11 @@ static mend_status start(stall_state *state, const mend_tool_before_event *befor
 
 static void end(stall_state *state, uint64_t call) {
   if (state->count == 0) return;
-  const size_t place = find(state, call);
-  open_call *record = state->table[place];
+  open_place *place = find(state, call);
+  open_call *record = place->record;
   if (record == NULL) return;
   mend_deadlines_disarm(state->deadlines, &record->deadline);
-  empty_place(state, place);
+  free_place(state, place);
   state->count--;
   give_back(state, record);
 }
@@ -199,8 +203,8 @@ static mend_status report(const stall_state *state, const open_call *record, uin
   mend_detection detection = MEND_DETECTION_INIT;
   detection.reason = MEND_STR("tool_total");
   detection.severity = (double)elapsed_ns / (2 * (double)timeout_ns);
-  detection.tool_name = mend__kept_text_get(&record->tool);
-  detection.first_call = mend__call_text(record->call, mend__kept_text_get(&record->name), digits);
+  detection.tool_name = mend__kept_text_first(&record->names);
+  detection.first_call = mend__call_text(record->call, mend__kept_text_second(&record->names), digits);
   detection.last_call = detection.first_call;
   detection.steer = MEND_STR("give the call a time limit of its own, or split it into smaller ones");
 
@@ -246,15 +250,17 @@ static mend_status stall_open(void *ctx, mend_run *run, void **ret_state) {
 }
 
 static void free_memory(stall_state *state) {
+  const mend_allocator *allocator = state->watchdog->allocator;
   mend_deadlines_free(state->deadlines);
   for (size_t i = 0; i < state->capacity; i++) {
-    if (state->table[i] != NULL) give_back(state, state->table[i]);
+    if (state->table[i].record != NULL) give_back(state, state->table[i].record);
   }
   for (open_call *record = state->free, *next; record != NULL; record = next) {
     next = record->next_free;
-    free_record(state, record);
+    mend__kept_text_free(&record->names, allocator);
+    mend__free(allocator, record);
   }
-  mend__free(state->watchdog->allocator, state->table);
+  mend__free(allocator, state->table);
 }
 
 static void stall_reset(void *ctx) {
@@ -287,10 +293,10 @@ static const mend_watchdog_vtable stall_vtable = {
     .destroy = stall_destroy,
 };
 
-mend_status mend_stall_watchdog_new(const mend_stall_options *given, const mend_allocator *allocator,
+mend_status mend_stall_watchdog_new(const mend_stall_watchdog_options *given, const mend_allocator *allocator,
                                     mend_watchdog **ret_watchdog, mend_error *error) {
   mend_options options = MEND_OPTIONS_INIT;
-  mend_status status = mend__options_take(&options.stall, given, "mend_stall_options", error);
+  mend_status status = mend__options_take(&options.stall, given, "mend_stall_watchdog_options", error);
   if (status == MEND_OK) status = mend_options_check(&options, error);
   if (status != MEND_OK) return status;
   stall_watchdog *watchdog = mend__alloc_zero(allocator, sizeof *watchdog);

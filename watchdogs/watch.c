@@ -47,13 +47,13 @@ static bool is_interesting(mend_watch *watch, mend_event_kind kind) {
 
 /* A custom topic is compared with the patterns when it is first seen; then its verdict is remembered for a while. */
 static bool wants(mend__watch_entry *entry, mend_watch *watch, const mend_event *event) {
-  const mend__wants *wants = &entry->watchdog->wants;
-  if (!mend__wants_kind(wants, event->kind)) return false;
+  const mend__wants *topics = &entry->watchdog->wants;
+  if (!mend__wants_kind(topics, event->kind)) return false;
   if (event->kind != MEND_EVENT_CUSTOM) return true;
   uint32_t *verdict = &entry->verdicts[event->topic % (sizeof entry->verdicts / sizeof *entry->verdicts)];
   if (*verdict >> 1 != event->topic) {
     const mend_str name = mend_bus_topic_name(mend_run_bus(watch->run), event->topic);
-    *verdict = event->topic << 1 | mend__wants_match(wants, name);
+    *verdict = event->topic << 1 | mend__wants_match(topics, name);
   }
   return (*verdict & 1) != 0;
 }
@@ -213,8 +213,8 @@ static void call_expire(watch_pass *pass, mend__watch_entry *entry, mend_time no
   note_status(pass, entry, entry->watchdog->vtable.expire(entry->state, now.mono_ns, &emitter));
 }
 
-/* Deadline after deadline, so that each detection bears the time of its own. One that does not move on is a mistake of the
- * watchdog's: it is asked again a poll later. */
+/* Deadline after deadline, so that each detection bears the time of its own. One that does not move on is a mistake of
+ * the watchdog's: it is asked again a poll later. */
 static void expire_entry(watch_pass *pass, mend__watch_entry *entry, mend_time now) {
   const uint64_t poll_ns = next_poll(pass->watch, now.mono_ns);
   if (mend__watchdog_polls(entry->watchdog)) {
@@ -295,6 +295,7 @@ mend_status mend__watch_expire(mend_watch *watch, mend_time now) {
 
 /* ---- Beginning and end ---- */
 
+/* Two references, the slot's and the subscription's: which of them ends first is the bus's business. */
 static mend_watch *watch_new(mend_run *run, mend__watches *hub) {
   mend_watch *watch = mend__alloc_zero(hub->allocator, sizeof *watch);
   if (watch == NULL) return NULL;
@@ -303,7 +304,15 @@ static mend_watch *watch_new(mend_run *run, mend__watches *hub) {
   watch->allocator = hub->allocator;
   watch->next_ns = MEND_NEVER;
   watch->armed_ns = MEND_NEVER;
+  atomic_init(&watch->references, 2);
   return watch;
+}
+
+static void watch_release(void *ctx) {
+  mend_watch *watch = ctx;
+  if (atomic_fetch_sub(&watch->references, 1) > 1) return;
+  mend__watches_release(watch->hub);
+  mend__free(watch->allocator, watch);
 }
 
 /* A watchdog that is polled is asked once more; there is no log any more for what it finds. */
@@ -316,15 +325,15 @@ static void end_entry(mend_watch *watch, mend__watch_entry *entry) {
   mend_watchdog_release(entry->watchdog);
 }
 
-static void watch_free(void *ctx) {
-  mend_watch *watch = ctx;
+/* The run is freed: no event of it is under way, and nobody but the hub knows the watch. */
+static void watch_end(void *object) {
+  mend_watch *watch = object;
   mend__watches_remove(watch->hub, watch);
   for (size_t i = 0; i < watch->count; i++)
     end_entry(watch, &watch->entries[i]);
   mend__free(watch->allocator, watch->entries);
   mend__log_free(&watch->log, watch->allocator);
-  mend__watches_release(watch->hub);
-  mend__free(watch->allocator, watch);
+  watch_release(watch);
 }
 
 static mend_status join_bus(mend_watch *watch) {
@@ -338,9 +347,7 @@ static mend_status join_bus(mend_watch *watch) {
   return status;
 }
 
-static void leave_to_subscription(void *watch) { (void)watch; }
-
-/* Of two threads that open one at the same time, one wins; the other's has seen nothing and goes. */
+/* Of two threads that open one at the same time, one wins; the other's has no watchdogs yet and goes. */
 static mend_status watch_open(mend_run *run, mend_watch **ret_watch) {
   mend__watches *hub;
   mend_status status = mend__watches_of(mend_run_bus(run), &hub);
@@ -348,16 +355,18 @@ static mend_status watch_open(mend_run *run, mend_watch **ret_watch) {
   mend_watch *watch = watch_new(run, hub);
   if (watch == NULL) return MEND_ENOMEM;
   mend_subscription *subscription;
-  status = mend_run_subscribe(run, "*", watch_event, watch, watch_free, &subscription);
+  status = mend_run_subscribe(run, "*", watch_event, watch, watch_release, &subscription);
   if (status != MEND_OK) {
-    watch_free(watch);
+    watch_release(watch);
+    watch_release(watch);
     return status;
   }
-  mend_watch *there = mend__run_slot_put(run, MEND__SLOT_WATCH, watch, leave_to_subscription);
+  mend_watch *there = mend__run_slot_put(run, MEND__SLOT_WATCH, watch, watch_end);
   if (there == watch) {
     mend__watches_add(hub, watch);
     status = join_bus(watch);
   } else {
+    watch_release(watch);
     mend_subscription_close(&subscription);
   }
   if (status == MEND_OK) *ret_watch = there;

@@ -3,8 +3,7 @@
  * Locks, in the order they are taken: a run's (watch, states, log), the hub's, the bus's. Nothing is published and no
  * destroy function runs under any of them.
  *
- * A watch is owned by its subscription to its run: its destroy function is the last thing that happens to it. The run's
- * slot and the hub only point to it. */
+ * A watch lives in its run's slot and ends when the run is freed. The hub only points to it, and lets go of it then. */
 #ifndef MEND_WATCHDOGS_INTERNAL_H
 #define MEND_WATCHDOGS_INTERNAL_H
 
@@ -80,20 +79,22 @@ void mend__buffer_tool(mend__buffer *buffer, mend_str tool_name);
 mend_status mend__emit_written(mend_emitter *emitter, mend_detection *detection, const mend__buffer *text,
                                size_t payload_at);
 
-/* ---- kept_text.c: a short text kept beyond its event ---- */
+/* ---- kept_text.c: short texts kept beyond their event ---- */
 
-/* Zero it before first use. Texts of usual length (ids, tool names) need no memory of their own, and memory once gotten is
- * used again. */
+/* Up to two texts, one behind the other. Zero it before first use. Those of usual length (a call's id, a tool's name)
+ * need no memory of their own, and memory once gotten is used again. */
 typedef struct mend__kept_text {
-  char *allocated; /* NULL: the text is in `inside` */
-  uint32_t len;
+  char *allocated; /* NULL: they are in `inside` */
+  uint32_t first_len, second_len;
   uint32_t capacity;
-  char inside[40];
+  char inside[44];
 } mend__kept_text;
 
-/* False when out of memory; the text is then unchanged. */
-bool mend__kept_text_set(mend__kept_text *kept, mend_str text, const mend_allocator *allocator);
-mend_str mend__kept_text_get(const mend__kept_text *kept);
+/* False when out of memory; the texts are then unchanged. */
+bool mend__kept_text_set(mend__kept_text *kept, mend_str first, mend_str second, const mend_allocator *allocator);
+/* Absent for a text that was empty. */
+mend_str mend__kept_text_first(const mend__kept_text *kept);
+mend_str mend__kept_text_second(const mend__kept_text *kept);
 void mend__kept_text_free(mend__kept_text *kept, const mend_allocator *allocator);
 
 /* A call's id as text: its foreign name where it has one, else its number, written into `digits`. Absent for call 0. */
@@ -117,7 +118,8 @@ typedef struct mend__batch {
   mend__detection *first, *last;
 } mend__batch;
 
-/* Copies what a watchdog filled in; the stamp (id to wall_ns) is the caller's to set. One reference. Errors as mend_emit. */
+/* Copies what a watchdog filled in; the stamp (id to wall_ns) is the caller's to set. One reference. Errors as
+ * mend_emit. */
 mend_status mend__detection_new(const mend_detection *given, mend_str detector, mend_str run_id,
                                 const mend_allocator *allocator, mend__detection **ret_detection);
 /* Publishes each as `healing.detection`: after the event now being delivered on this thread, or at once. */
@@ -153,6 +155,7 @@ struct mend_watch {
   mend_run *run; /* not referenced: the watch ends with it */
   mend__watches *hub;
   const mend_allocator *allocator;
+  atomic_size_t references;                     /* the slot's and the subscription's: its memory must outlast both */
   _Atomic uint64_t interests[MEND__KIND_WORDS]; /* what any entry wants; read without the lock */
 
   /* Under the run's lock. */

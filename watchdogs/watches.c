@@ -44,8 +44,8 @@ void mend__watches_release(mend__watches *hub) {
   mend__free(hub->allocator, hub);
 }
 
-/* The end of the bus, or of a hub that came second. A driver's run on this thread may still be above us: it has a reference
- * of its own. */
+/* The end of the bus, or of a hub that came second. A driver's run on this thread may still be above us: it has a
+ * reference of its own. */
 static void hub_close(void *object) {
   mend__watches *hub = object;
   if (mend_clock_is_virtual(hub->clock)) mend_clock_remove_driver(hub->clock, hub);
@@ -99,8 +99,8 @@ void mend__watches_remove(mend__watches *hub, mend_watch *watch) {
   pthread_mutex_unlock(&hub->lock);
 }
 
-/* The watch after `watch` (NULL: the first) whose run is not at its end, with a reference to that run; drops the one to the
- * run of `watch`, which kept its place in the list. */
+/* The watch after `watch` (NULL: the first) whose run is not at its end, with a reference to that run; drops the one
+ * to the run of `watch`, which kept its place in the list. */
 static mend_watch *next_watch(mend__watches *hub, mend_watch *watch) {
   mend_run *passed = watch != NULL ? watch->run : NULL;
   pthread_mutex_lock(&hub->lock);
@@ -133,7 +133,7 @@ static mend_watch *take_due(mend__watches *hub, uint64_t now_ns) {
   return watch;
 }
 
-/* Releasing a run may end the bus, if the caller's reference was dropped meanwhile; the hub is kept until we are done. */
+/* Releasing a run may end the bus, if the caller's reference to it was dropped meanwhile; the hub is kept. */
 static mend_status expire_due(mend__watches *hub, mend_time now) {
   mend_status status = MEND_OK;
   mend__watches_retain(hub);
@@ -176,9 +176,17 @@ uint64_t mend_bus_next_deadline(mend_bus *bus) {
   return deadline_ns;
 }
 
+/* On a virtual clock either the hub drives itself or whoever gave the waker does, on a thread of its own. */
+static mend_status choose_driver(mend__watches *hub, bool somebody_waits) {
+  if (!mend_clock_is_virtual(hub->clock)) return MEND_OK;
+  const mend_status status = somebody_waits ? mend_clock_remove_driver(hub->clock, hub) : add_driver(hub);
+  return status == MEND_ENOENT || status == MEND_EEXIST ? MEND_OK : status;
+}
+
 mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker) {
   mend__watches *hub;
-  const mend_status status = mend__watches_of(bus, &hub);
+  mend_status status = mend__watches_of(bus, &hub);
+  if (status == MEND_OK) status = choose_driver(hub, waker.wake != NULL);
   if (status != MEND_OK) return status;
   pthread_mutex_lock(&hub->lock);
   hub->waker = waker;

@@ -93,7 +93,7 @@ typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
 MEND_API mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
                                         void (*destroy)(void *ctx), mend_subscription **ret_subscription);
 /** The same for one run. It ends with the run at the latest; the caller still closes its handle, before dropping its last
- * reference to the run. */
+ * reference to the run. destroy must not touch the run: another thread may be freeing it. */
 MEND_API mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler handler, void *ctx,
                                         void (*destroy)(void *ctx), mend_subscription **ret_subscription);
 
@@ -113,9 +113,9 @@ MEND_API mend_status mend_bus_quiesce(mend_bus *bus);
 
 typedef struct mend_run_options {
   size_t size;
-  mend_str id;         /**< unique on the bus, 1..255 bytes; absent: 32 hexadecimal digits are made */
-  mend_run *parent;    /**< the run this one works for; the new run keeps its id, not the run */
-  mend_str parent_id;  /**< the same by name, where the parent is not here */
+  mend_str id;          /**< unique on the bus, 1..255 bytes; absent: 32 hexadecimal digits are made */
+  mend_run *parent;     /**< the run this one works for; the new run keeps its id, not the run */
+  mend_str parent_id;   /**< the same by name, where the parent is not here */
   mend_str parent_call; /**< the parent's call that started this run */
   mend_str agent;
   mend_str session_id;
@@ -123,7 +123,9 @@ typedef struct mend_run_options {
   uint8_t trace_id[16]; /**< zero: the parent's, or a new one */
 } mend_run_options;
 #define MEND_RUN_OPTIONS_INIT                                                                                          \
-  { sizeof(mend_run_options), { NULL, 0 }, NULL, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, { 0 } }
+  {                                                                                                                    \
+    sizeof(mend_run_options), {NULL, 0}, NULL, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, { 0 }            \
+  }
 
 /**
  * Makes a run. One reference is the caller's; the run keeps one to the bus.

@@ -124,9 +124,9 @@ static inline bool mend_hash_is_none(mend_hash hash) { return hash.hi == 0 && ha
 typedef struct mend_allocator {
   size_t size; /**< sizeof(mend_allocator) */
   void *ctx;
-  void *(*allocate)(void *ctx, size_t size);                /**< size > 0; aligned as malloc does */
+  void *(*allocate)(void *ctx, size_t size);                  /**< size > 0; aligned as malloc does */
   void *(*reallocate)(void *ctx, void *pointer, size_t size); /**< pointer may be NULL; size > 0 */
-  void (*release)(void *ctx, void *pointer);                /**< pointer is never NULL */
+  void (*release)(void *ctx, void *pointer);                  /**< pointer is never NULL */
 } mend_allocator;
 
 /** malloc, realloc and free. */

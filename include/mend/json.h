@@ -57,7 +57,8 @@ typedef struct mend_json {
   unsigned depth;        /**< open arrays and objects, after the last token */
   unsigned depth_limit;
   unsigned skip_depth;   /**< private: the depth an interrupted skip goes back to, plus 1; 0 when there is none */
-  unsigned line, column; /**< private: where `text` begins in the whole document, from 0 */
+  size_t counted;        /**< private: bytes of `text` that line and column are beyond */
+  unsigned line, column; /**< private: where that is in the whole document, from 0 */
   uint64_t arrays[MEND_JSON_DEPTH_MAX / 64]; /**< private: bit d is set when level d is an array */
   const char *reason;                        /**< after ERROR: what was expected ("expected a value"), static */
 } mend_json;
@@ -75,8 +76,8 @@ MEND_API mend_json_token mend_json_skip(mend_json *json);
  * `partial` is set and the text ends inside the value, MEND_ESYNTAX with the token MORE, and nothing of it is consumed:
  * refill and call again. */
 MEND_API mend_status mend_json_value(mend_json *json, mend_str *ret_value);
-/** After MORE: goes on in a longer text whose first byte is the old text's byte `json->at` (the caller moved the rest
- * down). An unfinished token is scanned again from its beginning, so double the text for tokens of any length. */
+/** After MORE: goes on in a longer text whose first byte is the old text's byte `json->at`; the old one need not be there
+ * any more. At other times it must be. An unfinished token is scanned again from its beginning, so double the text for tokens of any length. */
 MEND_API void mend_json_refill(mend_json *json, mend_str text);
 /** Fills in `error` with line, column, reason and what was found of a failed scan; returns MEND_ESYNTAX. */
 MEND_API mend_status mend_json_error(const mend_json *json, mend_error *error);

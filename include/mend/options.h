@@ -44,7 +44,7 @@ typedef enum mend_watch_mode { MEND_WATCH_MODE_CHOICES(MEND_CHOICE_CONSTANT) } m
 #define MEND_OPTION_C_LIMITS(group, name) mend_str
 #define MEND_OPTION_C_MASKS(group, name) mend_str
 
-/* One struct a group: mend_loop_options, mend_stall_options, ... with `size` first; what the fields mean, their defaults
+/* One struct a group: mend_loop_watchdog_options, mend_stall_watchdog_options, ... with `size` first; what the fields mean, their defaults
  * and ranges stand in mend/options.def. */
 #define MEND_OPTION_FIELD(group, TYPE, name) MEND_OPTION_C_##TYPE(group, name) name;
 #define MEND_LOOP_FIELD(TYPE, name, value, min, max, help) MEND_OPTION_FIELD(loop, TYPE, name)
@@ -53,33 +53,34 @@ typedef enum mend_watch_mode { MEND_WATCH_MODE_CHOICES(MEND_CHOICE_CONSTANT) } m
 #define MEND_BUDGET_FIELD(TYPE, name, value, min, max, help) MEND_OPTION_FIELD(budget, TYPE, name)
 #define MEND_FALLBACK_FIELD(TYPE, name, value, min, max, help) MEND_OPTION_FIELD(fallback, TYPE, name)
 #define MEND_WATCH_FIELD(TYPE, name, value, min, max, help) MEND_OPTION_FIELD(watch, TYPE, name)
-#define MEND_OPTION_STRUCT(GROUP, group)                                                                               \
-  typedef struct mend_##group##_options {                                                                              \
+#define MEND_OPTION_STRUCT(GROUP, group, owner)                                                                        \
+  typedef struct mend_##owner##_options {                                                                              \
     size_t size;                                                                                                       \
     MEND_##GROUP##_OPTIONS(MEND_##GROUP##_FIELD)                                                                       \
-  } mend_##group##_options;
+  } mend_##owner##_options;
 MEND_OPTION_GROUPS(MEND_OPTION_STRUCT)
 
 /** The whole tree. */
 typedef struct mend_options {
   size_t size;
-#define MEND_OPTION_MEMBER(GROUP, group) mend_##group##_options group;
+#define MEND_OPTION_MEMBER(GROUP, group, owner) mend_##owner##_options group;
   MEND_OPTION_GROUPS(MEND_OPTION_MEMBER)
   MEND_WATCH_OPTIONS(MEND_WATCH_FIELD)
 } mend_options;
 
 #define MEND_OPTION_DEFAULT(TYPE, name, value, min, max, help) value,
-#define MEND_LOOP_OPTIONS_INIT                                                                                         \
-  { sizeof(mend_loop_options), MEND_LOOP_OPTIONS(MEND_OPTION_DEFAULT) }
-#define MEND_STALL_OPTIONS_INIT                                                                                        \
-  { sizeof(mend_stall_options), MEND_STALL_OPTIONS(MEND_OPTION_DEFAULT) }
-#define MEND_REGRESSION_OPTIONS_INIT                                                                                   \
-  { sizeof(mend_regression_options), MEND_REGRESSION_OPTIONS(MEND_OPTION_DEFAULT) }
-#define MEND_BUDGET_OPTIONS_INIT                                                                                       \
-  { sizeof(mend_budget_options), MEND_BUDGET_OPTIONS(MEND_OPTION_DEFAULT) }
-#define MEND_FALLBACK_OPTIONS_INIT                                                                                     \
-  { sizeof(mend_fallback_options), MEND_FALLBACK_OPTIONS(MEND_OPTION_DEFAULT) }
-#define MEND_OPTION_GROUP_DEFAULT(GROUP, group) MEND_##GROUP##_OPTIONS_INIT,
+#define MEND_LOOP_WATCHDOG_OPTIONS_INIT                                                                                \
+  { sizeof(mend_loop_watchdog_options), MEND_LOOP_OPTIONS(MEND_OPTION_DEFAULT) }
+#define MEND_STALL_WATCHDOG_OPTIONS_INIT                                                                               \
+  { sizeof(mend_stall_watchdog_options), MEND_STALL_OPTIONS(MEND_OPTION_DEFAULT) }
+#define MEND_REGRESSION_WATCHDOG_OPTIONS_INIT                                                                          \
+  { sizeof(mend_regression_watchdog_options), MEND_REGRESSION_OPTIONS(MEND_OPTION_DEFAULT) }
+#define MEND_BUDGET_WATCHDOG_OPTIONS_INIT                                                                              \
+  { sizeof(mend_budget_watchdog_options), MEND_BUDGET_OPTIONS(MEND_OPTION_DEFAULT) }
+#define MEND_FALLBACK_CHAIN_OPTIONS_INIT                                                                               \
+  { sizeof(mend_fallback_chain_options), MEND_FALLBACK_OPTIONS(MEND_OPTION_DEFAULT) }
+#define MEND_OPTION_GROUP_DEFAULT(GROUP, group, owner)                                                                 \
+  {sizeof(mend_##owner##_options), MEND_##GROUP##_OPTIONS(MEND_OPTION_DEFAULT)},
 #define MEND_OPTIONS_INIT                                                                                              \
   { sizeof(mend_options), MEND_OPTION_GROUPS(MEND_OPTION_GROUP_DEFAULT) MEND_WATCH_OPTIONS(MEND_OPTION_DEFAULT) }
 

@@ -3,16 +3,27 @@
 #include "program/replay/format.h"
 #include "program/replay/json_fields.h"
 
+static bool is_own_topic(mend_str topic) {
+  for (int kind = MEND_EVENT_CUSTOM + 1; kind < MEND_EVENT_KIND_COUNT; kind++) {
+    if (mend_str_equal(topic, mend_event_kind_topic((mend_event_kind)kind))) return true;
+  }
+  return false;
+}
+
 static format_view look(mend_str row) {
   enum { TOPIC, EVENT, TS, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("topic"), JSON_FIELD("event"), JSON_FIELD("ts")};
-  if (json_fields_read(row, fields, COUNT, NULL) != MEND_OK)
+  if (json_fields_read(row, fields, COUNT, NULL) != MEND_OK) {
     return (format_view){.reason = "not JSON objects, one a line"};
-  if (!json_is_string(fields[TOPIC].value) && !json_is_string(fields[EVENT].value)) {
-    return (format_view){.reason = "no \"topic\" or \"event\""};
   }
+  mend_str topic = json_string_inside(fields[TOPIC].value);
+  if (topic.len == 0) topic = json_string_inside(fields[EVENT].value);
+  if (topic.len == 0) return (format_view){.reason = "no \"topic\" or \"event\""};
   format_view view = {.fit = FIT_YES};
-  view.has_ts = mend_json_seconds_ns(fields[TS].value, &view.ts_ns) == MEND_OK;
+  view.has_ts = json_is_number(fields[TS].value) && mend_json_seconds_ns(fields[TS].value, &view.ts_ns) == MEND_OK;
+  if (is_own_topic(topic)) return view;
+  view.fit = view.has_ts ? FIT_MAYBE : FIT_NO; /* other logs have events, too */
+  view.reason = "no event that mend knows and no \"ts\"";
   return view;
 }
 

@@ -30,6 +30,7 @@ static bool begins_with(mend_str value, char c) { return value.len > 0 && value.
 bool json_is_string(mend_str value) { return begins_with(value, '"'); }
 bool json_is_array(mend_str value) { return begins_with(value, '['); }
 bool json_is_object(mend_str value) { return begins_with(value, '{'); }
+bool json_is_number(mend_str value) { return value.len > 0 && memchr("-0123456789", value.ptr[0], 11) != NULL; }
 bool json_is_true(mend_str value) { return begins_with(value, 't'); }
 
 mend_str json_string_inside(mend_str value) {

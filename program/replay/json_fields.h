@@ -10,9 +10,9 @@ typedef struct json_field {
   mend_str value;
 } json_field;
 #define JSON_FIELD(name)                                                                                               \
-  { MEND_STR(name), MEND_ABSENT_VALUE }
-#define MEND_ABSENT_VALUE                                                                                              \
-  { NULL, 0 }
+  {                                                                                                                    \
+    MEND_STR(name), { NULL, 0 }                                                                                        \
+  }
 
 /* `text` is one JSON object. MEND_ESYNTAX with line and column; MEND_EINVAL when it is another value. */
 mend_status json_fields_read(mend_str text, json_field *fields, size_t count, mend_error *error);
@@ -21,6 +21,7 @@ mend_status json_fields_read(mend_str text, json_field *fields, size_t count, me
 bool json_is_string(mend_str value);
 bool json_is_array(mend_str value);
 bool json_is_object(mend_str value);
+bool json_is_number(mend_str value);
 bool json_is_true(mend_str value);
 /* The characters between the quotes, still escaped; absent for what is no string. */
 mend_str json_string_inside(mend_str value);

@@ -253,10 +253,11 @@ static void keep_answer(stage *on, played_run *run, const mend_event *event, men
   mend__buffer_clear(&answer->text);
   mend__buffer_str(&answer->text, id);
   append_excerpt(&answer->text, value, on->settings->content_bytes);
+  answer->id = answer->value = (mend_str){NULL, 0};
+  answer->failed = failed;
+  if (answer->text.failed || answer->text.len == 0) return;
   answer->id = (mend_str){answer->text.data, id.len};
   answer->value = (mend_str){answer->text.data + id.len, answer->text.len - id.len};
-  answer->failed = failed;
-  if (answer->text.failed) answer->id = answer->value = (mend_str){NULL, 0};
 }
 
 static bool ends_call(mend_event_kind kind) {

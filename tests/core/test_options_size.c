@@ -116,7 +116,7 @@ Test(options_size, trees_of_any_version) {
   }
   const mend_options *laid_out = lay_out(&foreign, &given, 1, 1);
   cr_assert_eq(mend_options_check(laid_out, &error), MEND_EINVAL);
-  cr_assert_str_eq(error.message, "mend_stall_options: members beyond those of mend " MEND_VERSION
+  cr_assert_str_eq(error.message, "mend_stall_watchdog_options: members beyond those of mend " MEND_VERSION
                                   " are set, the program was built against a newer header");
 }
 
@@ -132,16 +132,16 @@ Test(options_size, sizes_that_cannot_be) {
   options.size = 0;
   check_size_refused(&options, "mend_options: size is 0, start from");
   options.size = 16;
-  check_size_refused(&options, "mend_options: the size of its mend_loop_options is");
+  check_size_refused(&options, "mend_options: the size of its mend_loop_watchdog_options is");
   options = defaults;
   options.loop.size = 0;
-  check_size_refused(&options, "mend_loop_options: size is 0, start from");
+  check_size_refused(&options, "mend_loop_watchdog_options: size is 0, start from");
   options = defaults;
   options.budget.size = 13;
-  check_size_refused(&options, "mend_options: the size of its mend_budget_options is 13, expected ");
+  check_size_refused(&options, "mend_options: the size of its mend_budget_watchdog_options is 13, expected ");
   options = defaults;
   options.fallback.size = sizeof options;
-  check_size_refused(&options, "mend_options: the size of its mend_fallback_options is ");
+  check_size_refused(&options, "mend_options: the size of its mend_fallback_chain_options is ");
   memset(&options, 0, sizeof options);
   check_size_refused(&options, "mend_options: size is 0, start from");
 }

@@ -1,6 +1,6 @@
-/* Recorded runs and what the seed rules find in them: NAME.jsonl, and NAME.expect.json with {"seed": [{"kind", "at_line",
- * "call_id"?}], "config": {}}. The replay here is the plain one of spec/watchdogs.md: the clock moves to a line's time, what
- * is due by then belongs to that line, then the line's event is delivered. */
+/* Recorded runs and what the seed rules find in them: NAME.jsonl, and NAME.expect.json with {"seed": [{"kind",
+ * "at_line", "call_id"?}], "config": {}}. The replay here is the plain one of spec/watchdogs.md: the clock moves to a
+ * line's time, what is due by then belongs to that line, then the line's event is delivered. */
 #include "bus/event_json.h"
 #include "core/memory.h"
 #include "mend/json.h"
@@ -80,15 +80,19 @@ static void read_detection(mend_json *json, found *ret_found) {
     const bool is_kind = mend_json_is(json, MEND_STR("kind")), is_line = mend_json_is(json, MEND_STR("at_line"));
     mend_json_next(json);
     uint64_t number;
-    if (is_kind) keep_text(ret_found->detector, sizeof ret_found->detector, json->slice);
-    else if (is_line && mend_json_uint64(json->slice, &number) == MEND_OK) ret_found->line = (unsigned)number;
-    else keep_text(ret_found->call, sizeof ret_found->call, json->slice);
+    if (is_kind)
+      keep_text(ret_found->detector, sizeof ret_found->detector, json->slice);
+    else if (is_line && mend_json_uint64(json->slice, &number) == MEND_OK)
+      ret_found->line = (unsigned)number;
+    else
+      keep_text(ret_found->call, sizeof ret_found->call, json->slice);
   }
 }
 
 static void read_seed(mend_json *json, expectation *expected) {
   cr_assert_eq(mend_json_next(json), MEND_JSON_ARRAY);
-  while (mend_json_next(json) == MEND_JSON_OBJECT) read_detection(json, &expected->found[expected->count++]);
+  while (mend_json_next(json) == MEND_JSON_OBJECT)
+    read_detection(json, &expected->found[expected->count++]);
 }
 
 static void read_config(mend_json *json, expectation *expected) {
@@ -96,8 +100,10 @@ static void read_config(mend_json *json, expectation *expected) {
   while (mend_json_next(json) == MEND_JSON_KEY) {
     const bool is_window = mend_json_is(json, MEND_STR("reg_n"));
     mend_json_next(json);
-    if (is_window) cr_assert_eq(mend_json_uint64(json->slice, &expected->window_n), MEND_OK);
-    else mend_json_skip(json);
+    if (is_window)
+      cr_assert_eq(mend_json_uint64(json->slice, &expected->window_n), MEND_OK);
+    else
+      mend_json_skip(json);
   }
 }
 
@@ -107,9 +113,12 @@ static void read_expectation(const char *text, expectation *expected) {
   *expected = (expectation){.window_n = 10};
   cr_assert_eq(mend_json_next(&json), MEND_JSON_OBJECT);
   while (mend_json_next(&json) == MEND_JSON_KEY) {
-    if (mend_json_is(&json, MEND_STR("seed"))) read_seed(&json, expected);
-    else if (mend_json_is(&json, MEND_STR("config"))) read_config(&json, expected);
-    else if (mend_json_next(&json) >= MEND_JSON_OBJECT) mend_json_skip(&json);
+    if (mend_json_is(&json, MEND_STR("seed")))
+      read_seed(&json, expected);
+    else if (mend_json_is(&json, MEND_STR("config")))
+      read_config(&json, expected);
+    else if (mend_json_next(&json) >= MEND_JSON_OBJECT)
+      mend_json_skip(&json);
   }
 }
 
@@ -121,7 +130,8 @@ static bool is_expected(const found *got, const found *want) {
 static void compare(const char *name, const replayed *got, const expectation *want) {
   for (size_t i = 0; i < want->count; i++) {
     bool is_there = false;
-    for (size_t j = 0; j < got->count; j++) is_there = is_there || is_expected(&got->found[j], &want->found[i]);
+    for (size_t j = 0; j < got->count; j++)
+      is_there = is_there || is_expected(&got->found[j], &want->found[i]);
     cr_assert(is_there, "%s: missed %s at line %u", name, want->found[i].detector, want->found[i].line);
   }
   cr_assert_eq(got->count, want->count, "%s: %zu detections, expected %zu", name, got->count, want->count);
@@ -160,6 +170,4 @@ static void visit(void *ctx, const char *name) {
   free(expect);
 }
 
-Test(watchdog_cases, own_cases) {
-  cr_assert(mend_test_each("watchdogs", ".jsonl", visit, NULL) >= 25);
-}
+Test(watchdog_cases, own_cases) { cr_assert(mend_test_each("watchdogs", ".jsonl", visit, NULL) >= 25); }

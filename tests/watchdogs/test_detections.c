@@ -2,7 +2,7 @@
 #include "world.h"
 
 static mend_watchdog *loop_with(test_world *world, uint32_t k) {
-  mend_loop_options options = MEND_LOOP_OPTIONS_INIT;
+  mend_loop_watchdog_options options = MEND_LOOP_WATCHDOG_OPTIONS_INIT;
   options.k = k;
   mend_watchdog *loop;
   cr_assert_eq(mend_loop_watchdog_new(&options, &world->memory.base, &loop, NULL), MEND_OK);
@@ -133,7 +133,9 @@ Test(detections, announced_once_and_after_the_cause) {
   const observer *const both[] = {&first, &last};
   for (int i = 0; i < 2; i++) {
     static const observed expected[] = {
-        {MEND_EVENT_TOOL_BEFORE, 1, 0}, {MEND_EVENT_TOOL_BEFORE, 2, 0}, {MEND_EVENT_DETECTION, 3, 2},
+        {MEND_EVENT_TOOL_BEFORE, 1, 0},
+        {MEND_EVENT_TOOL_BEFORE, 2, 0},
+        {MEND_EVENT_DETECTION, 3, 2},
         {MEND_EVENT_TOOL_BEFORE, 4, 0},
     };
     cr_assert_eq(both[i]->count, 4u);
@@ -143,9 +145,7 @@ Test(detections, announced_once_and_after_the_cause) {
   world_close(&world);
 }
 
-static mend_status keep_detection(void *ctx, const mend_event *event) {
-  return mend_event_clone(event, NULL, ctx);
-}
+static mend_status keep_detection(void *ctx, const mend_event *event) { return mend_event_clone(event, NULL, ctx); }
 
 Test(detections, the_event_says_what_the_log_says) {
   test_world world;
@@ -235,12 +235,16 @@ Test(detections, runs_do_not_count_together_and_may_end_anywhere) {
     runs[i] = world_run(&world, id);
   }
   for (uint64_t call = 1; call <= 3; call++) {
-    for (int i = 0; i < RUNS; i++) cr_assert_eq(before(runs[i], call, "t", NULL), MEND_OK);
+    for (int i = 0; i < RUNS; i++)
+      cr_assert_eq(before(runs[i], call, "t", NULL), MEND_OK);
   }
-  for (int i = 0; i < RUNS; i++) cr_assert_eq(detections_of(runs[i]), 0u);
+  for (int i = 0; i < RUNS; i++)
+    cr_assert_eq(detections_of(runs[i]), 0u);
   cr_assert_eq(before(runs[7], 4, "t", NULL), MEND_OK);
-  for (int i = 0; i < RUNS; i++) cr_assert_eq(detections_of(runs[i]), i == 7 ? 1u : 0u);
-  for (int i = 0; i < RUNS; i += 2) mend_run_release(runs[i]); /* with deadlines armed */
+  for (int i = 0; i < RUNS; i++)
+    cr_assert_eq(detections_of(runs[i]), i == 7 ? 1u : 0u);
+  for (int i = 0; i < RUNS; i += 2)
+    mend_run_release(runs[i]); /* with deadlines armed */
   world_advance(&world, 61);
   for (int i = 1; i < RUNS; i += 2) {
     cr_assert_eq(detections_of(runs[i]), i == 7 ? 5u : 3u);

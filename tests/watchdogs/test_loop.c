@@ -3,7 +3,7 @@
 #include "world.h"
 
 static mend_watchdog *loop_on(test_world *world, uint32_t k, uint32_t n) {
-  mend_loop_options options = MEND_LOOP_OPTIONS_INIT;
+  mend_loop_watchdog_options options = MEND_LOOP_WATCHDOG_OPTIONS_INIT;
   options.k = k;
   options.n = n;
   mend_watchdog *loop;
@@ -37,23 +37,24 @@ Test(loop, when_it_fires) {
     uint32_t k, n;
     const char *calls;
   } rows[] = {
-      {3, 10, "aaa"},                         /* k itself is not more than k */
-      {3, 10, "aaaA"},                        /* this call included */
-      {3, 10, "aaaAaaaaaaaa"},                /* silent until another pair appears */
-      {3, 10, "aaaAabA"},                     /* the window is not cleared: the spec's example */
-      {3, 10, "aaaAbAbA"},                    /* and every other pair arms it again */
-      {3, 10, "abababABAB"},                  /* two in turn: each is another pair to the other */
-      {3, 10, "aaabcdefghabca"},              /* a's have left the window of ten */
-      {3, 10, "aaabcdefgA"},                  /* not yet */
-      {3, 10, "aaabcdefgha"},                 /* now the first has */
-      {1, 2, "aA"},                           /* the smallest */
-      {1, 2, "abab"},                         /* never two of one in a window of two */
-      {1, 3, "abAB"},                         /* in one of three they are */
-      {2, 3, "aaAbaacaaA"},                   /* */
-      {9, 10, "aaaaaaaaaA"},                  /* k one below n: only the whole window */
-      {9, 10, "aaaaabaaaaaaaaaA"},           /* */
+      {3, 10, "aaa"},              /* k itself is not more than k */
+      {3, 10, "aaaA"},             /* this call included */
+      {3, 10, "aaaAaaaaaaaa"},     /* silent until another pair appears */
+      {3, 10, "aaaAabA"},          /* the window is not cleared: the spec's example */
+      {3, 10, "aaaAbAbA"},         /* and every other pair arms it again */
+      {3, 10, "abababABAB"},       /* two in turn: each is another pair to the other */
+      {3, 10, "aaabcdefghabca"},   /* a's have left the window of ten */
+      {3, 10, "aaabcdefgA"},       /* not yet */
+      {3, 10, "aaabcdefgha"},      /* now the first has */
+      {1, 2, "aA"},                /* the smallest */
+      {1, 2, "abab"},              /* never two of one in a window of two */
+      {1, 3, "abAB"},              /* in one of three they are */
+      {2, 3, "aaAbaacaaA"},        /* the window holds just what fires */
+      {9, 10, "aaaaaaaaaA"},       /* k one below n: only the whole window */
+      {9, 10, "aaaaabaaaaaaaaaA"}, /* and another one spoils it until it has left */
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_calls(rows[i].k, rows[i].n, rows[i].calls);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    check_calls(rows[i].k, rows[i].n, rows[i].calls);
 }
 
 Test(loop, what_is_a_pair) {
@@ -87,7 +88,8 @@ Test(loop, what_is_a_pair) {
   }
 }
 
-/* 500 characters that differ in the last one; more than fits the scratch on the stack; a hash that is given beats args. */
+/* 500 characters that differ in the last one; more than fits the scratch on the stack; a hash that is given beats
+ * args. */
 Test(loop, long_arguments_and_given_hashes) {
   test_world world;
   world_open(&world);
@@ -101,7 +103,8 @@ Test(loop, long_arguments_and_given_hashes) {
   cr_assert_eq(detections_of(run), 0u);
 
   size_t len = 0;
-  for (int i = 0; i < 1500; i++) len += (size_t)snprintf(args + len, sizeof args - len, "%s\"k%d\":%d", i ? "," : "{", i, i);
+  for (int i = 0; i < 1500; i++)
+    len += (size_t)snprintf(args + len, sizeof args - len, "%s\"k%d\":%d", i ? "," : "{", i, i);
   snprintf(args + len, sizeof args - len, "}");
   static uint64_t scratch[MEND_HASH_SCRATCH / sizeof(uint64_t)];
   const mend_json_hash_result hash = mend_json_hash(mend_str_from(args), scratch, sizeof scratch);
@@ -122,7 +125,8 @@ Test(loop, what_a_detection_says) {
   world_open(&world);
   mend_watchdog *loop = loop_on(&world, 3, 10);
   mend_run *run = world_run(&world, "run-1");
-  static const char *const names[] = {"toolu_1", NULL, NULL, "a name that is longer than what is kept inside of a record"};
+  static const char *const names[] = {"toolu_1", NULL, NULL,
+                                      "a name that is longer than what is kept inside of a record"};
   for (size_t i = 0; i < 4; i++) {
     mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
     event.event.call = 11 + i;
@@ -150,12 +154,14 @@ Test(loop, what_a_detection_says) {
   char hash[MEND_HASH_TEXT_SIZE], payload[256];
   uint64_t scratch[64];
   mend_hash_format(mend_json_hash(MEND_STR("{\"q\":1}"), scratch, sizeof scratch).hash, hash);
-  snprintf(payload, sizeof payload, "{\"tool_name\":\"se\\\"arch\",\"args_hash\":\"%s\",\"count\":4,\"window_size\":10}", hash);
+  snprintf(payload, sizeof payload,
+           "{\"tool_name\":\"se\\\"arch\",\"args_hash\":\"%s\",\"count\":4,\"window_size\":10}", hash);
   cr_assert_str_eq(found->payload.ptr, payload);
   mend_detection_release(found);
 
   /* Severity has a ceiling, and ids without a name are numbers. */
-  for (uint64_t call = 20; call < 26; call++) cr_assert_eq(before(run, call, "se\"arch", "{\"q\":1}"), MEND_OK);
+  for (uint64_t call = 20; call < 26; call++)
+    cr_assert_eq(before(run, call, "se\"arch", "{\"q\":1}"), MEND_OK);
   cr_assert_eq(before(run, 30, "other", NULL), MEND_OK);
   cr_assert_eq(before(run, 31, "se\"arch", "{\"q\":1}"), MEND_OK);
   found = latest(run);
@@ -174,16 +180,20 @@ Test(loop, malformed_events_and_resets) {
   world_open(&world);
   mend_watchdog *loop = loop_on(&world, 3, 10);
   mend_run *run = world_run(&world, "r");
-  for (int i = 0; i < 5; i++) cr_assert_eq(before(run, 1, NULL, "{}"), MEND_OK);
-  for (int i = 0; i < 5; i++) cr_assert_eq(before(run, 1, "", "{}"), MEND_OK);
+  for (int i = 0; i < 5; i++)
+    cr_assert_eq(before(run, 1, NULL, "{}"), MEND_OK);
+  for (int i = 0; i < 5; i++)
+    cr_assert_eq(before(run, 1, "", "{}"), MEND_OK);
   mend_watchdog_stats stats = {.size = sizeof stats};
   cr_assert_eq(mend_watchdog_get_stats(loop, &stats), MEND_OK);
   cr_assert_eq(stats.ignored, 10u);
   cr_assert_eq(detections_of(run), 0u);
-  for (int i = 0; i < 4; i++) cr_assert_eq(before(run, 0, "t", "{}"), MEND_OK); /* no call id: counted */
+  for (int i = 0; i < 4; i++)
+    cr_assert_eq(before(run, 0, "t", "{}"), MEND_OK); /* no call id: counted */
   cr_assert_eq(detections_of(run), 1u);
   cr_assert_eq(reset(run), MEND_OK);
-  for (int i = 0; i < 3; i++) cr_assert_eq(before(run, 0, "t", "{}"), MEND_OK);
+  for (int i = 0; i < 3; i++)
+    cr_assert_eq(before(run, 0, "t", "{}"), MEND_OK);
   cr_assert_eq(detections_of(run), 1u);
   cr_assert_eq(before(run, 0, "t", "{}"), MEND_OK);
   cr_assert_eq(detections_of(run), 2u); /* ids go on counting */
@@ -233,13 +243,13 @@ Test(loop, options) {
     uint32_t k, n;
     const char *names; /* in the sentence; NULL: fine */
   } rows[] = {
-      {3, 10, NULL}, {1, 2, NULL}, {65535, 65536, NULL}, {0, 10, "loop.k"}, {10, 10, "loop.n"}, {11, 10, "loop.n"},
-      {3, 65537, "loop.n"},
+      {3, 10, NULL},      {1, 2, NULL},       {65535, 65536, NULL}, {0, 10, "loop.k"},
+      {10, 10, "loop.n"}, {11, 10, "loop.n"}, {3, 65537, "loop.n"},
   };
-  cr_assert_eq(((mend_loop_options)MEND_LOOP_OPTIONS_INIT).k, 3u);
-  cr_assert_eq(((mend_loop_options)MEND_LOOP_OPTIONS_INIT).n, 10u);
+  cr_assert_eq(((mend_loop_watchdog_options)MEND_LOOP_WATCHDOG_OPTIONS_INIT).k, 3u);
+  cr_assert_eq(((mend_loop_watchdog_options)MEND_LOOP_WATCHDOG_OPTIONS_INIT).n, 10u);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    mend_loop_options options = MEND_LOOP_OPTIONS_INIT;
+    mend_loop_watchdog_options options = MEND_LOOP_WATCHDOG_OPTIONS_INIT;
     options.k = rows[i].k;
     options.n = rows[i].n;
     mend_watchdog *loop = NULL;
@@ -249,7 +259,7 @@ Test(loop, options) {
     if (status != MEND_OK) cr_assert_not_null(strstr(error.message, rows[i].names), "%s", error.message);
     mend_watchdog_release(loop);
   }
-  mend_loop_options no_size = MEND_LOOP_OPTIONS_INIT;
+  mend_loop_watchdog_options no_size = MEND_LOOP_WATCHDOG_OPTIONS_INIT;
   mend_watchdog *loop = NULL;
   no_size.size = 0;
   cr_assert_eq(mend_loop_watchdog_new(&no_size, NULL, &loop, NULL), MEND_EINVAL);

@@ -51,7 +51,8 @@ Test(policy, long_texts_are_cut_at_a_character) {
     for (size_t shift = 0; shift < 8; shift++) {
       size_t len = shift;
       memset(text, '-', shift);
-      for (; len + width < sizeof text; len += width) memcpy(text + len, characters[i], width);
+      for (; len + width < sizeof text; len += width)
+        memcpy(text + len, characters[i], width);
       text[len] = '\0';
       const mend_action action = mend_action_abort("%s", text);
       const size_t kept = strlen(action.text);

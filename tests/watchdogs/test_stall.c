@@ -2,7 +2,7 @@
 #include "world.h"
 
 static mend_watchdog *stall_on(test_world *world, double timeout_s) {
-  mend_stall_options options = MEND_STALL_OPTIONS_INIT;
+  mend_stall_watchdog_options options = MEND_STALL_WATCHDOG_OPTIONS_INIT;
   options.timeout_s = timeout_s;
   mend_watchdog *stall;
   cr_assert_eq(mend_stall_watchdog_new(&options, &world->memory.base, &stall, NULL), MEND_OK);
@@ -51,9 +51,9 @@ Test(stall, every_terminal_event_ends_a_call) {
     mend_event_kind kind;
     bool ends;
   } rows[] = {
-      {MEND_EVENT_TOOL_AFTER, true},     {MEND_EVENT_TOOL_ERROR, true},     {MEND_EVENT_TOOL_SKIPPED, true},
-      {MEND_EVENT_TOOL_ABORTED, true},   {MEND_EVENT_TOOL_CANCELLED, true}, {MEND_EVENT_TOOL_PROGRESS, false},
-      {MEND_EVENT_MODEL_DELTA, false},   {MEND_EVENT_TOOL_REFUSED, false},
+      {MEND_EVENT_TOOL_AFTER, true},   {MEND_EVENT_TOOL_ERROR, true},     {MEND_EVENT_TOOL_SKIPPED, true},
+      {MEND_EVENT_TOOL_ABORTED, true}, {MEND_EVENT_TOOL_CANCELLED, true}, {MEND_EVENT_TOOL_PROGRESS, false},
+      {MEND_EVENT_MODEL_DELTA, false}, {MEND_EVENT_TOOL_REFUSED, false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     test_world world;
@@ -76,7 +76,8 @@ Test(stall, parallel_calls_of_one_tool_pair_by_id) {
   world_open(&world);
   mend_watchdog *stall = stall_on(&world, 60);
   mend_run *run = world_run(&world, "r"), *other = world_run(&world, "other");
-  for (uint64_t call = 1; call <= 3; call++) cr_assert_eq(begin(run, call, MEND_NONE), MEND_OK);
+  for (uint64_t call = 1; call <= 3; call++)
+    cr_assert_eq(begin(run, call, MEND_NONE), MEND_OK);
   cr_assert_eq(begin(other, 2, MEND_NONE), MEND_OK); /* the same id in another run */
   cr_assert_eq(after(run, 3), MEND_OK);
   cr_assert_eq(after(run, 1), MEND_OK);
@@ -98,8 +99,8 @@ Test(stall, starts_told_twice_and_attempts) {
     uint64_t first, second;
     bool restarts;
   } rows[] = {
-      {MEND_NONE, MEND_NONE, false}, {1, 1, false}, {1, MEND_NONE, false}, {2, 1, false},
-      {1, 2, true},                  {MEND_NONE, 2, true},
+      {MEND_NONE, MEND_NONE, false}, {1, 1, false}, {1, MEND_NONE, false}, {2, 1, false}, {1, 2, true},
+      {MEND_NONE, 2, true},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     test_world world;
@@ -155,8 +156,9 @@ Test(stall, what_a_detection_says) {
   world_close(&world);
 }
 
-/* Nobody waited for the deadlines (no event loop): the next event of the run finds them, and what it finds bears the time
- * of the deadline, its severity the time that has passed. Here events are stamped by hand; the clock stands still. */
+/* Nobody waited for the deadlines (no event loop): the next event of the run finds them, and what it finds bears the
+ * time of the deadline, its severity the time that has passed. Here events are stamped by hand; the clock stands
+ * still. */
 Test(stall, a_late_look_tells_the_right_times) {
   static const struct {
     uint64_t late_s;
@@ -211,7 +213,8 @@ Test(stall, many_deadlines_in_one_step) {
   world_advance(&world, 1000);
   static const double expected[] = {10, 10, 11, 12};
   cr_assert_eq(next - times, 4);
-  for (int i = 0; i < 4; i++) cr_assert_float_eq(times[i] - 1700000000, expected[i], 1e-6);
+  for (int i = 0; i < 4; i++)
+    cr_assert_float_eq(times[i] - 1700000000, expected[i], 1e-6);
   mend_run_release(other);
   mend_run_release(run);
   mend_watchdog_release(stall);
@@ -243,7 +246,8 @@ Test(stall, the_bound_of_open_calls) {
   world_open(&world);
   mend_watchdog *stall = stall_on(&world, 60);
   mend_run *run = world_run(&world, "r");
-  for (uint64_t call = 1; call <= MAX + 1; call++) cr_assert_eq(begin(run, call * 0x9E3779B1u, 1), MEND_OK);
+  for (uint64_t call = 1; call <= MAX + 1; call++)
+    cr_assert_eq(begin(run, call * 0x9E3779B1u, 1), MEND_OK);
   mend_watchdog_stats stats = {.size = sizeof stats};
   cr_assert_eq(mend_watchdog_get_stats(stall, &stats), MEND_OK);
   cr_assert_eq(stats.unwatched, 1u);
@@ -307,12 +311,18 @@ Test(stall, options) {
     double timeout_s;
     bool fine;
   } rows[] = {
-      {60, true},  {0.001, true}, {1e-12, true},           {1e300, true},
-      {0, false},  {-1, false},   {__builtin_nan(""), false}, {__builtin_inf(), false},
+      {60, true},
+      {0.001, true},
+      {1e-12, true},
+      {1e300, true},
+      {0, false},
+      {-1, false},
+      {__builtin_nan(""), false},
+      {__builtin_inf(), false},
   };
-  cr_assert_float_eq(((mend_stall_options)MEND_STALL_OPTIONS_INIT).timeout_s, 60, 0);
+  cr_assert_float_eq(((mend_stall_watchdog_options)MEND_STALL_WATCHDOG_OPTIONS_INIT).timeout_s, 60, 0);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    mend_stall_options options = MEND_STALL_OPTIONS_INIT;
+    mend_stall_watchdog_options options = MEND_STALL_WATCHDOG_OPTIONS_INIT;
     options.timeout_s = rows[i].timeout_s;
     mend_watchdog *stall = NULL;
     mend_error error = {0};

@@ -52,7 +52,8 @@ static void *read_detections(void *ctx) {
   const mend_detection *detection;
   for (bool last = false; !last;) {
     last = atomic_load(&all->working) == 0;
-    while (mend_watch_next(watch, &cursor, &detection) == MEND_OK) mend_detection_release(detection);
+    while (mend_watch_next(watch, &cursor, &detection) == MEND_OK)
+      mend_detection_release(detection);
     sched_yield();
   }
   atomic_store(&all->read, cursor.next);
@@ -84,8 +85,10 @@ static void *add_watchdogs(void *ctx) {
     const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "n", .topics = "tool.*", .event = see_event};
     mend_watchdog *watchdog;
     if (mend_watchdog_new(&vtable, seen, &all->memory.base, &watchdog, NULL) != MEND_OK) break;
-    if (i % 2 == 0) mend_watchdog_watch_bus(watchdog, all->bus);
-    else mend_watchdog_watch_run(watchdog, all->run);
+    if (i % 2 == 0)
+      mend_watchdog_watch_bus(watchdog, all->bus);
+    else
+      mend_watchdog_watch_run(watchdog, all->run);
     mend_bus_set_poll_interval(all->bus, 0.001 * (i + 1), NULL);
     mend_watchdog_release(watchdog);
     sched_yield();
@@ -109,13 +112,15 @@ Test(watchdog_threads, all_at_once) {
   cr_assert_eq(mend_run_new(all.bus, &run_options, &all.run), MEND_OK);
   atomic_store(&all.working, PUBLISHERS);
 
-  void *(*const parts[])(void *) = {publish_calls, publish_calls,  wait_for_deadlines, wait_for_deadlines,
+  void *(*const parts[])(void *) = {publish_calls, publish_calls,   wait_for_deadlines, wait_for_deadlines,
                                     come_and_go,   read_detections, add_watchdogs};
   enum { PARTS = sizeof parts / sizeof *parts };
   pthread_t threads[PARTS];
   void *results[PARTS];
-  for (int i = 0; i < PARTS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, parts[i], &all), 0);
-  for (int i = 0; i < PARTS; i++) cr_assert_eq(pthread_join(threads[i], &results[i]), 0);
+  for (int i = 0; i < PARTS; i++)
+    cr_assert_eq(pthread_create(&threads[i], NULL, parts[i], &all), 0);
+  for (int i = 0; i < PARTS; i++)
+    cr_assert_eq(pthread_join(threads[i], &results[i]), 0);
 
   /* Every call that was left open has stalled in the end, and each detection was announced once and read once. */
   while (mend_bus_next_deadline(all.bus) <= mend_clock_now(mend_bus_clock(all.bus)).mono_ns + SECOND / 1000 &&
@@ -162,7 +167,8 @@ Test(watchdog_threads, one_watch_a_run) {
       openings[i] = (opening){run, &barrier, NULL};
       cr_assert_eq(pthread_create(&threads[i], NULL, open_watch, &openings[i]), 0);
     }
-    for (int i = 0; i < OPENERS; i++) cr_assert_eq(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < OPENERS; i++)
+      cr_assert_eq(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < OPENERS; i++) {
       cr_assert_not_null(openings[i].watch);
       cr_assert_eq(openings[i].watch, openings[0].watch);

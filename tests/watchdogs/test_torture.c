@@ -1,4 +1,5 @@
-/* A scenario that uses all of the room, again and again, with each of its allocations failing: once, and from there on. */
+/* A scenario that uses all of the room, again and again, with each of its allocations failing: once, and from there
+ * on. */
 #include "world.h"
 
 static mend_status poll_quietly(void *ctx, uint64_t now_ns, mend_emitter *emitter) {
@@ -68,7 +69,7 @@ Test(watchdog_torture, each_allocation_fails_once) { torture(false); }
 
 Test(watchdog_torture, each_allocation_fails_and_all_later_ones) { torture(true); }
 
-/* What a failure leaves behind: a bus that cannot be watched for want of memory is not half watched, and can be later. */
+/* A bus that cannot be watched for want of memory is not half watched, and can be watched later. */
 Test(watchdog_torture, watching_is_all_or_nothing) {
   test_world world;
   world_open(&world);
@@ -83,18 +84,20 @@ Test(watchdog_torture, watching_is_all_or_nothing) {
     cr_assert_eq(status, failed ? MEND_ENOMEM : MEND_OK, "allocation %zu", fail_at);
     mend_test_allocator_arm(&world.memory, 0, false);
     if (!failed) break;
-    for (uint64_t call = 1; call <= 4; call++) cr_assert_eq(before(run, call, "t", NULL), MEND_OK);
+    for (uint64_t call = 1; call <= 4; call++)
+      cr_assert_eq(before(run, call, "t", NULL), MEND_OK);
     world_advance(&world, 61);
     cr_assert_eq(detections_of(run), 0u, "allocation %zu", fail_at);
   }
-  for (uint64_t call = 1; call <= 4; call++) cr_assert_eq(before(run, call, "t", NULL), MEND_OK);
+  for (uint64_t call = 1; call <= 4; call++)
+    cr_assert_eq(before(run, call, "t", NULL), MEND_OK);
   cr_assert_eq(detections_of(run), 1u);
   mend_run_release(run);
   world_close(&world);
 }
 
-/* A call that is not reported for want of memory is reported when there is some: a loop with its next call, a stall a poll
- * later. */
+/* A call that is not reported for want of memory is reported when there is some: a loop with its next call, a stall a
+ * poll later. */
 Test(watchdog_torture, a_report_that_failed_comes_later) {
   test_world world;
   world_open(&world);

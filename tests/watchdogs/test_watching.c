@@ -1,5 +1,5 @@
-/* Custom watchdogs as equals of the built-in ones: the vtable's defaults, topics, polls, resets, failures; and watching a
- * run, a bus, with a waker and without. */
+/* Custom watchdogs as equals of the built-in ones: the vtable's defaults, topics, polls, resets, failures; and
+ * watching a run, a bus, with a waker and without. */
 #include "world.h"
 
 /* ---- A detector of one's own: tokens against a budget ---- */
@@ -138,20 +138,34 @@ static mend_status count_event(void *ctx, const mend_event *event, mend_emitter 
 
 Test(watching, topics) {
   static const struct {
-    const char *topics; /* what is published: tool.before, model.usage, run.reset, own.a, own.b.c, owner, 20 times each */
-    unsigned seen;      /* of six */
+    const char
+        *topics;   /* what is published: tool.before, model.usage, run.reset, own.a, own.b.c, owner, 20 times each */
+    unsigned seen; /* of six */
   } rows[] = {
-      {NULL, 6},        {"*", 6},          {"", 0},           {"tool.before", 1},  {"tool.*", 1},
-      {"own.*", 2},     {"own.a", 1},      {"own.b.*", 1},    {"own", 0},          {"owner", 1},
-      {"  tool.*   model.usage\town.b.c ", 3},                {"tool.after", 0},   {"tool.* tool.before", 1},
-      {"run.reset", 1}, {"*  own.a", 6},   {"own.a.*", 0},
+      {NULL, 6},
+      {"*", 6},
+      {"", 0},
+      {"tool.before", 1},
+      {"tool.*", 1},
+      {"own.*", 2},
+      {"own.a", 1},
+      {"own.b.*", 1},
+      {"own", 0},
+      {"owner", 1},
+      {"  tool.*   model.usage\town.b.c ", 3},
+      {"tool.after", 0},
+      {"tool.* tool.before", 1},
+      {"run.reset", 1},
+      {"*  own.a", 6},
+      {"own.a.*", 0},
   };
   static const char *const own[] = {"own.a", "own.b.c", "owner"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     test_world world;
     world_open(&world);
     unsigned count = 0;
-    const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "n", .topics = rows[i].topics, .event = count_event};
+    const mend_watchdog_vtable vtable = {
+        .size = sizeof vtable, .name = "n", .topics = rows[i].topics, .event = count_event};
     mend_watchdog *watchdog;
     cr_assert_eq(mend_watchdog_new(&vtable, &count, &world.memory.base, &watchdog, NULL), MEND_OK, "row %zu", i);
     mend_run *run = world_run(&world, "r");
@@ -160,7 +174,8 @@ Test(watching, topics) {
       before(run, 1, "t", NULL);
       usage(run, 1);
       reset(run);
-      for (int j = 0; j < 3; j++) cr_assert_eq(mend_run_emit(run, own[j], "{}", NULL), MEND_OK);
+      for (int j = 0; j < 3; j++)
+        cr_assert_eq(mend_run_emit(run, own[j], "{}", NULL), MEND_OK);
     }
     cr_assert_eq(count, rows[i].seen * 20, "row %zu: %u", i, count);
     mend_run_release(run);
@@ -189,8 +204,8 @@ Test(watching, what_is_no_watchdog) {
     cr_assert_null(watchdog);
     cr_assert_neq(error.message[0], '\0');
   }
-  const mend_watchdog_vtable longest = {
-      .size = sizeof longest, .name = "012345678901234567890123456789012345678901234567890123456789-._"};
+  const mend_watchdog_vtable longest = {.size = sizeof longest,
+                                        .name = "012345678901234567890123456789012345678901234567890123456789-._"};
   mend_watchdog *watchdog = NULL;
   cr_assert_eq(mend_watchdog_new(&longest, NULL, NULL, &watchdog, NULL), MEND_OK);
   mend_watchdog_release(watchdog);
@@ -287,7 +302,8 @@ Test(watching, a_failing_watchdog_harms_no_other) {
   unsigned count = 0;
   const mend_watchdog_vtable failing = {
       .size = sizeof failing, .name = "failing", .topics = "tool.*", .event = fail_event, .expire = fail_expire};
-  const mend_watchdog_vtable counting = {.size = sizeof counting, .name = "n", .topics = "tool.*", .event = count_event};
+  const mend_watchdog_vtable counting = {
+      .size = sizeof counting, .name = "n", .topics = "tool.*", .event = count_event};
   mend_watchdog *bad, *good;
   cr_assert_eq(mend_watchdog_new(&failing, NULL, &world.memory.base, &bad, NULL), MEND_OK);
   cr_assert_eq(mend_watchdog_new(&counting, &count, &world.memory.base, &good, NULL), MEND_OK);
@@ -357,7 +373,8 @@ Test(watching, a_state_that_does_not_open) {
   cr_assert_eq(stubborn.opened, 8);
   cr_assert_eq(stubborn.closed, 2);
   mend_run *const runs[] = {one, two, three, four};
-  for (int i = 0; i < 4; i++) mend_run_release(runs[i]);
+  for (int i = 0; i < 4; i++)
+    mend_run_release(runs[i]);
   mend_watchdog_release(watchdog);
   world_close(&world);
   cr_assert_eq(stubborn.closed, 5);
@@ -465,6 +482,7 @@ Test(watching, who_waits_is_woken_for_earlier_deadlines_only) {
   }
   cr_assert_eq(wakes, 1u);
   world_advance(&world, 61); /* what was armed finds nothing due */
+  cr_assert_eq(mend_bus_expire(world.bus), MEND_OK);
   cr_assert_eq(mend_bus_next_deadline(world.bus), MEND_NEVER);
   cr_assert_eq(detections_of(run) + detections_of(other), 0u);
   cr_assert_eq(before(run, 1, "u", NULL), MEND_OK);
@@ -504,7 +522,8 @@ Test(watching, the_real_clock) {
 Test(watching, by_options) {
   static const struct {
     bool loop, stall, regression;
-  } rows[] = {{true, true, true}, {false, false, false}, {true, false, false}, {false, true, false}, {false, false, true}};
+  } rows[] = {
+      {true, true, true}, {false, false, false}, {true, false, false}, {false, true, false}, {false, false, true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     test_world world;
     world_open(&world);
@@ -514,8 +533,10 @@ Test(watching, by_options) {
     options.regression.enable = rows[i].regression;
     cr_assert_eq(mend_bus_watch(world.bus, &options, NULL), MEND_OK);
     mend_run *run = world_run(&world, "r");
-    for (int j = 0; j < 4; j++) cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
-    for (int j = 0; j < 5; j++) cr_assert_eq(confidence(run, j < 2 ? 1 : 0), MEND_OK);
+    for (int j = 0; j < 4; j++)
+      cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
+    for (int j = 0; j < 5; j++)
+      cr_assert_eq(confidence(run, j < 2 ? 1 : 0), MEND_OK);
     world_advance(&world, 61);
     cr_assert_eq(detections_of(run), (uint64_t)(rows[i].loop + rows[i].stall + rows[i].regression), "row %zu", i);
     mend_run_release(run);
@@ -526,7 +547,8 @@ Test(watching, by_options) {
 Test(watching, options_that_are_refused) {
   test_world world;
   world_open(&world);
-  mend_options evidence = MEND_OPTIONS_INIT, window = MEND_OPTIONS_INIT, no_size = MEND_OPTIONS_INIT, poll = MEND_OPTIONS_INIT;
+  mend_options evidence = MEND_OPTIONS_INIT, window = MEND_OPTIONS_INIT, no_size = MEND_OPTIONS_INIT,
+               poll = MEND_OPTIONS_INIT;
   evidence.mode = MEND_WATCH_MODE_EVIDENCE;
   window.loop.n = 3;
   no_size.size = 0;
@@ -547,8 +569,37 @@ Test(watching, options_that_are_refused) {
     cr_assert_not_null(strstr(error.message, rows[i].names), "%s", error.message);
   }
   mend_run *run = world_run(&world, "r");
-  for (int j = 0; j < 4; j++) cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
+  for (int j = 0; j < 4; j++)
+    cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
   cr_assert_eq(detections_of(run), 0u); /* nothing watches */
+  mend_run_release(run);
+  world_close(&world);
+}
+
+static void note_wake(void *ctx) { ++*(int *)ctx; }
+
+/* Whoever gives a waker waits, also for a virtual clock: it may want to be called on a thread of its own. */
+Test(watching, a_waiter_takes_over_from_a_virtual_clock) {
+  test_world world;
+  world_open(&world);
+  int woken = 0;
+  mend_run *run = world_run(&world, "r");
+  cr_assert_eq(mend_bus_watch(world.bus, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_set_waker(world.bus, (mend_waker){note_wake, &woken}), MEND_OK);
+  cr_assert_eq(mend_bus_next_deadline(world.bus), MEND_NEVER);
+  before(run, 1, "fetch", NULL);
+  cr_assert_eq(woken, 1);
+  const uint64_t due_ns = mend_bus_next_deadline(world.bus);
+  cr_assert_eq(due_ns, (1000 + 60) * SECOND + 1);
+  world_advance(&world, 61);
+  cr_assert_eq(detections_of(run), 0u, "it is the waiter's to call");
+  cr_assert_eq(mend_bus_expire(world.bus), MEND_OK);
+  cr_assert_eq(detections_of(run), 1u);
+  cr_assert_eq(mend_bus_set_waker(world.bus, (mend_waker){NULL, NULL}), MEND_OK);
+  before(run, 2, "fetch", NULL);
+  world_advance(&world, 61);
+  cr_assert_eq(detections_of(run), 2u, "nobody waits: the clock calls again");
+  cr_assert_eq(woken, 1);
   mend_run_release(run);
   world_close(&world);
 }

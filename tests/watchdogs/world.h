@@ -21,7 +21,8 @@ typedef struct test_world {
 static inline mend_status world_try_open(test_world *world) {
   world->clock = NULL;
   world->bus = NULL;
-  mend_status status = mend_clock_new_virtual(&world->memory.base, (mend_time){1000 * SECOND, START_WALL_NS}, &world->clock);
+  mend_status status =
+      mend_clock_new_virtual(&world->memory.base, (mend_time){1000 * SECOND, START_WALL_NS}, &world->clock);
   if (status != MEND_OK) return status;
   mend_bus_options options = MEND_BUS_OPTIONS_INIT;
   options.allocator = &world->memory.base;

@@ -1,0 +1,36 @@
+/* The shortest way to a detection: a bus, its watchdogs, a run, and an agent that asks the same thing again and again. */
+#include <mend.h>
+
+#include <stdio.h>
+
+static mend_status on_detection(void *ctx, const mend_event *event) {
+  const mend_detection_event *found = (const mend_detection_event *)event;
+  printf("%.*s: %.*s\n", MEND_STR_ARG(found->detector), MEND_STR_ARG(found->summary));
+  ++*(int *)ctx;
+  return MEND_OK;
+}
+
+int main(void) {
+  mend_error error = {MEND_OK, 0, 0, "out of memory"};
+  mend_bus *bus = NULL;
+  mend_run *run = NULL;
+  int detections = 0;
+
+  mend_status status = mend_bus_new(NULL, &bus, &error);
+  if (status == MEND_OK) status = mend_bus_watch(bus, NULL, &error); /* Stall and Loop, on every run of the bus */
+  if (status == MEND_OK) {
+    status = mend_bus_subscribe(bus, "healing.detection", on_detection, &detections, NULL, NULL);
+  }
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+
+  for (int i = 0; i < 5 && status == MEND_OK; i++) {
+    status = mend_run_emit(run, "tool.before", "{\"tool_name\": \"search\", \"args\": {\"q\": \"weather\"}}", &error);
+    /* ... the tool runs ... */
+    if (status == MEND_OK) status = mend_run_emit(run, "tool.after", "{\"tool_name\": \"search\"}", &error);
+  }
+
+  if (status != MEND_OK) fprintf(stderr, "%s: %s\n", mend_status_message(status), error.message);
+  mend_run_release(run);
+  mend_bus_release(bus);
+  return status == MEND_OK && detections == 1 ? 0 : 1;
+}
