@@ -75,26 +75,82 @@ static void read_clock(const bench_row *row, uint64_t count) {
     bench_use(bench_now());
 }
 
-/* ---- Two threads, each with a run of its own: the time is of one publish of one thread ---- */
+/* ---- The peer: an array of function pointers and contexts, nothing else ---- */
+
+typedef struct bare_item {
+  mend_handler handler;
+  void *ctx;
+} bare_item;
+
+static struct {
+  bare_item *items[THREADS];
+  size_t count;
+} bare;
+
+static void open_bare(const bench_row *row) {
+  bare.count = (size_t)row->argument;
+  for (int t = 0; t < THREADS; t++) {
+    bare.items[t] = calloc(bare.count + 1, sizeof *bare.items[t]);
+    bench_need(bare.items[t] != NULL, "calloc");
+    for (size_t i = 0; i < bare.count; i++)
+      bare.items[t][i] = (bare_item){on_event, &with.calls[t * 16]};
+  }
+}
+
+static void close_bare(const bench_row *row) {
+  (void)row;
+  for (int t = 0; t < THREADS; t++)
+    free(bare.items[t]);
+}
+
+static void call_bare_items(const bare_item *items, uint64_t count) {
+  mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
+  event.event.call = 1;
+  for (uint64_t i = 0; i < count; i++) {
+    for (size_t j = 0; j < bare.count; j++)
+      items[j].handler(items[j].ctx, &event.event);
+    bench_use(i);
+  }
+}
+
+static void call_bare(const bench_row *row, uint64_t count) {
+  (void)row;
+  call_bare_items(bare.items[0], count);
+}
+
+/* ---- Two threads, each with subscribers of its own: the time is of one publish of one thread. Where the two processors
+ * share a core the bare array shows by how much that alone slows it down. ---- */
 
 typedef struct share {
-  mend_run *run;
+  void (*work)(int thread, uint64_t count);
   uint64_t count;
 } share;
 
-static void *publish_share(void *ctx) {
-  share *s = ctx;
-  publish_stamped_on(s->run, s->count);
+static void publish_share(int thread, uint64_t count) { publish_stamped_on(with.runs[thread], count); }
+static void call_bare_share(int thread, uint64_t count) { call_bare_items(bare.items[thread], count); }
+
+static void *do_share(void *ctx) {
+  const share *s = ctx;
+  s->work(1, s->count);
   return NULL;
+}
+
+static void on_two_threads(void (*work)(int thread, uint64_t count), uint64_t count) {
+  pthread_t other;
+  share theirs = {work, count};
+  bench_need(pthread_create(&other, NULL, do_share, &theirs) == 0, "pthread_create");
+  work(0, count);
+  pthread_join(other, NULL);
 }
 
 static void publish_on_two_threads(const bench_row *row, uint64_t count) {
   (void)row;
-  pthread_t other;
-  share theirs = {with.runs[1], count};
-  bench_need(pthread_create(&other, NULL, publish_share, &theirs) == 0, "pthread_create");
-  publish_stamped_on(with.runs[0], count);
-  pthread_join(other, NULL);
+  on_two_threads(publish_share, count);
+}
+
+static void call_bare_on_two_threads(const bench_row *row, uint64_t count) {
+  (void)row;
+  on_two_threads(call_bare_share, count);
 }
 
 /* ---- A thousand topics and one wildcard ---- */
@@ -131,42 +187,6 @@ static void publish_by_name(const bench_row *row, uint64_t count) {
   publish_custom(count, true);
 }
 
-/* ---- The peer: an array of function pointers and contexts, nothing else ---- */
-
-typedef struct bare_item {
-  mend_handler handler;
-  void *ctx;
-} bare_item;
-
-static struct {
-  bare_item *items;
-  size_t count;
-} bare;
-
-static void open_bare(const bench_row *row) {
-  bare.count = (size_t)row->argument;
-  bare.items = calloc(bare.count + 1, sizeof *bare.items);
-  bench_need(bare.items != NULL, "calloc");
-  for (size_t i = 0; i < bare.count; i++)
-    bare.items[i] = (bare_item){on_event, &with.calls[0]};
-}
-
-static void close_bare(const bench_row *row) {
-  (void)row;
-  free(bare.items);
-}
-
-static void call_bare(const bench_row *row, uint64_t count) {
-  (void)row;
-  mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
-  event.event.call = 1;
-  for (uint64_t i = 0; i < count; i++) {
-    for (size_t j = 0; j < bare.count; j++)
-      bare.items[j].handler(bare.items[j].ctx, &event.event);
-    bench_use(i);
-  }
-}
-
 #define BUS(subscribers, goal)                                                                                         \
   {                                                                                                                    \
     "publish a stamped event to " #subscribers, "mend", open_bus_with_bus_subscribers, publish_stamped, close_bus,     \
@@ -175,6 +195,11 @@ static void call_bare(const bench_row *row, uint64_t count) {
 #define BARE(subscribers)                                                                                              \
   { "publish a stamped event to " #subscribers, "bare array", open_bare, call_bare, close_bare, subscribers, 1, 0 }
 
+#define RUN(threads, subscribers, run)                                                                                 \
+  { "publish to " #subscribers " of a run each, " threads, "mend", open_bus, run, close_bus, subscribers, 1, 0 }
+#define BARE_THREADS(threads, subscribers, run)                                                                        \
+  { "publish to " #subscribers " of a run each, " threads, "bare array", open_bare, run, close_bare, subscribers, 1, 0 }
+
 const bench_row bench_bus_rows[] = {
     BUS(0, 5),
     BARE(0),
@@ -182,10 +207,14 @@ const bench_row bench_bus_rows[] = {
     BARE(1),
     BUS(64, 200),
     BARE(64),
-    {"publish to 1 on one run, one thread", "mend", open_bus, publish_stamped, close_bus, 1, 1, 0},
-    {"publish to 1 on a run each, two threads", "mend", open_bus, publish_on_two_threads, close_bus, 1, 1, 0},
-    {"publish to 64 on one run, one thread", "mend", open_bus, publish_stamped, close_bus, 64, 1, 0},
-    {"publish to 64 on a run each, two threads", "mend", open_bus, publish_on_two_threads, close_bus, 64, 1, 0},
+    RUN("one thread", 1, publish_stamped),
+    BARE_THREADS("one thread", 1, call_bare),
+    RUN("two threads", 1, publish_on_two_threads),
+    BARE_THREADS("two threads", 1, call_bare_on_two_threads),
+    RUN("one thread", 64, publish_stamped),
+    BARE_THREADS("one thread", 64, call_bare),
+    RUN("two threads", 64, publish_on_two_threads),
+    BARE_THREADS("two threads", 64, call_bare_on_two_threads),
     {"publish to 0 with the stamp", "mend", open_bus, publish_and_stamp, close_bus, 0, 1, 50},
     {"publish to 0 with the stamp", "clock_gettime", NULL, read_clock, NULL, 0, 1, 0},
     {"1,000 topics, one wildcard: publish, interned", "mend", open_topics, publish_interned, close_bus, 0, 1, 20},

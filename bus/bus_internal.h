@@ -23,6 +23,7 @@ typedef struct mend__frame {
   mend_status first_failure;
   uint32_t failed_pattern;
   uint8_t failed_match;
+  char failed_name[64]; /* what the first one to fail calls itself, if it does */
 } mend__frame;
 
 /* A thread's record on a bus. Only its thread writes it, but for `next`; others read `epoch` and the counters. A record is

@@ -79,7 +79,9 @@ void mend__report_failure(mend_run *run, const mend_event *cause, const mend__fr
   if (cause != NULL) {
     event.failed_topic = mend_bus_topic_name(run->bus, cause->topic);
     event.failed_seq = cause->seq;
-    event.handler = mend__pattern_text(run->bus, frame->failed_match, frame->failed_pattern);
+    event.handler = frame->failed_name[0] != '\0'
+                        ? mend_str_from(frame->failed_name)
+                        : mend__pattern_text(run->bus, frame->failed_match, frame->failed_pattern);
   }
   event.status = mend_str_from(mend_status_name(frame->first_failure));
   event.failures = frame->failures;
@@ -96,8 +98,12 @@ static void run_afters(mend__after *after) {
 }
 
 static void deliver(mend_bus *bus, mend__reader *reader, const mend_event *event) {
-  mend__frame frame = {.outer = reader->frame};
+  mend__frame frame;
+  frame.outer = reader->frame;
+  frame.first_after = NULL;
   frame.last_after = &frame.first_after;
+  frame.failures = 0;
+  frame.failed_name[0] = '\0';
   reader->frame = &frame;
   reader->depth++;
   call_all(bus, &frame, event);
@@ -135,12 +141,22 @@ mend_status mend_bus_publish(mend_bus *bus, const mend_event *event) {
 mend_status mend_run_publish(mend_run *run, mend_event *event) {
   if (!is_well_formed(run->bus, event)) return MEND_EINVAL;
   mend_time now = mend_clock_now(run->bus->clock);
+  if (event->call == 0 && event->call_name.len > 0) event->call = mend_call_from_name(event->call_name);
   event->run = run;
   event->seq = atomic_fetch_add_explicit(&run->seq, 1, memory_order_relaxed) + 1;
   event->mono_ns = now.mono_ns;
   event->wall_ns = now.wall_ns;
   memcpy(event->trace_id, run->trace_id, sizeof event->trace_id);
   return publish(run->bus, event);
+}
+
+void mend__name_failure(mend_bus *bus, mend_str name) {
+  mend__reader *reader = mend__reader_find(bus);
+  if (reader == NULL || reader->frame == NULL || reader->frame->failures > 0) return;
+  mend__frame *frame = reader->frame;
+  const size_t len = mend__utf8_cut(name, sizeof frame->failed_name - 1);
+  memcpy(frame->failed_name, name.ptr, len);
+  frame->failed_name[len] = '\0';
 }
 
 mend_status mend__emit_after(mend_bus *bus, mend__after *after) {

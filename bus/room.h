@@ -16,9 +16,13 @@ typedef struct mend__after {
 } mend__after;
 mend_status mend__emit_after(mend_bus *bus, mend__after *after);
 
+/* For a handler that stands for several parts and is about to return an error: which of them failed, for
+ * `bus.handler_failed`, which names the subscription's pattern otherwise. Copied, cut to 63 bytes. */
+void mend__name_failure(mend_bus *bus, mend_str name);
+
 /* ---- Things of other rooms that hang on a bus or a run ---- */
 
-typedef enum mend__slot { MEND__SLOT_WATCH, MEND__SLOT_HOOKS, MEND__SLOT_COUNT } mend__slot;
+typedef enum mend__slot { MEND__SLOT_WATCH, MEND__SLOT_HOOKS, MEND__SLOT_HEALING, MEND__SLOT_COUNT } mend__slot;
 
 /* Called when the owner is freed, after its last event and when no handler can be running. */
 typedef void (*mend__slot_release)(void *object);

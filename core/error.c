@@ -39,3 +39,8 @@ mend_status mend_error_set_at(mend_error *error, mend_status status, unsigned li
   va_end(arguments);
   return status;
 }
+
+const char *mend_error_sentence(const mend_error *error, mend_status status) {
+  const bool is_about_it = error != NULL && error->status == status && error->message[0] != '\0';
+  return is_about_it ? error->message : mend_status_message(status);
+}

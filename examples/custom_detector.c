@@ -94,7 +94,7 @@ static int print_detections(mend_run *run) {
 
 int main(void) {
   budget limit = {.tokens = 8000};
-  mend_error error = {MEND_OK, 0, 0, "out of memory"};
+  mend_error error = MEND_ERROR_INIT;
   mend_clock *clock = NULL;
   mend_bus *bus = NULL;
   mend_run *run = NULL;
@@ -108,7 +108,7 @@ int main(void) {
   if (status == MEND_OK) status = mend_watchdog_watch_bus(watchdog, bus);
   if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
   if (status == MEND_OK) status = run_agent(run, clock);
-  if (status != MEND_OK) fprintf(stderr, "custom_detector: %s: %s\n", mend_status_message(status), error.message);
+  if (status != MEND_OK) fprintf(stderr, "custom_detector: %s\n", mend_error_sentence(&error, status));
   const bool noticed = status == MEND_OK && print_detections(run) == 1;
 
   mend_run_release(run);

@@ -11,7 +11,7 @@ static mend_status on_detection(void *ctx, const mend_event *event) {
 }
 
 int main(void) {
-  mend_error error = {MEND_OK, 0, 0, "out of memory"};
+  mend_error error = MEND_ERROR_INIT;
   mend_bus *bus = NULL;
   mend_run *run = NULL;
   int detections = 0;
@@ -29,7 +29,7 @@ int main(void) {
     if (status == MEND_OK) status = mend_run_emit(run, "tool.after", "{\"tool_name\": \"search\"}", &error);
   }
 
-  if (status != MEND_OK) fprintf(stderr, "%s: %s\n", mend_status_message(status), error.message);
+  if (status != MEND_OK) fprintf(stderr, "watch_a_run: %s\n", mend_error_sentence(&error, status));
   mend_run_release(run);
   mend_bus_release(bus);
   return status == MEND_OK && detections == 1 ? 0 : 1;

@@ -8,8 +8,11 @@
 #include "mend/clock.h"
 #include "mend/core.h"
 #include "mend/events.h"
+#include "mend/healing.h"
+#include "mend/hooks.h"
 #include "mend/journal.h"
 #include "mend/json.h"
+#include "mend/loop.h"
 #include "mend/options.h"
 #include "mend/watchdogs.h"
 

@@ -70,7 +70,7 @@ static mend_status reserve_table(loop_state *state, uint32_t calls) {
   const mend_allocator *allocator = state->watchdog->allocator;
   if (calls <= state->table_capacity / 3 * 2) return MEND_OK;
   loop_state larger = *state;
-  larger.table_capacity = state->table_capacity == 0 ? 8 : state->table_capacity * 2;
+  larger.table_capacity = state->table_capacity == 0 ? 4 : state->table_capacity * 2;
   larger.table = mend__alloc_zero(allocator, larger.table_capacity * sizeof *larger.table);
   if (larger.table == NULL) return MEND_ENOMEM;
   for (uint32_t i = 0; i < state->table_capacity; i++) {

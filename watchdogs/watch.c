@@ -1,3 +1,4 @@
+#include "watchdogs/poll.h"
 #include "watchdogs/watchdogs_internal.h"
 
 static uint64_t add_saturating(uint64_t a, uint64_t b) { return a > MEND_NEVER - b ? MEND_NEVER : a + b; }
@@ -162,14 +163,17 @@ mend_status mend__watch_attach(mend_watch *watch, mend_watchdog *watchdog, bool 
   return status;
 }
 
-void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog) {
+static bool detach(mend_watch *watch, mend_watchdog *watchdog, bool only_by_bus) {
   mend__run_lock(watch->run);
   mend__watch_entry *entry = find_entry(watch, watchdog);
-  const bool drops = entry != NULL && entry->by_bus;
+  const bool drops = entry != NULL && (entry->by_bus || !only_by_bus);
   if (drops) drop_entry(watch, entry);
   mend__run_unlock(watch->run);
   if (drops) mend_watchdog_release(watchdog);
+  return drops;
 }
+
+void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog) { detach(watch, watchdog, true); }
 
 void mend__watch_poll_anew(mend_watch *watch) {
   mend__run_lock(watch->run);
@@ -267,6 +271,7 @@ static mend_status watch_event(void *ctx, const mend_event *event) {
   arm(watch);
   mend__run_unlock(watch->run);
   mend__batch_announce(&pass.batch, watch->run);
+  if (pass.failed != NULL) mend__name_failure(mend_run_bus(watch->run), mend_str_from(mend_watchdog_name(pass.failed)));
   mend_watchdog_release(pass.failed);
   return pass.first_failure;
 }
@@ -279,11 +284,19 @@ static void report_failure(const watch_pass *pass, mend_run *run) {
   mend_run_publish(run, &event.event);
 }
 
-mend_status mend__watch_expire(mend_watch *watch, mend_time now) {
+static void make_polls_due(mend_watch *watch, mend_time now) {
+  for (size_t i = 0; i < watch->count; i++) {
+    mend__watch_entry *entry = &watch->entries[i];
+    if (entry->is_open && mend__watchdog_polls(entry->watchdog)) entry->deadline_ns = now.mono_ns;
+  }
+}
+
+static mend_status expire(mend_watch *watch, mend_time now, bool polls_all) {
   watch_pass pass = {.watch = watch};
   mend_run *run = watch->run;
   mend__run_lock(run);
   watch->armed_ns = MEND_NEVER;
+  if (polls_all) make_polls_due(watch, now);
   expire_entries(&pass, now);
   arm(watch);
   mend__run_unlock(run);
@@ -291,6 +304,13 @@ mend_status mend__watch_expire(mend_watch *watch, mend_time now) {
   if (pass.failures > 0) report_failure(&pass, run);
   mend_watchdog_release(pass.failed);
   return pass.first_failure;
+}
+
+mend_status mend__watch_expire(mend_watch *watch, mend_time now) { return expire(watch, now, false); }
+
+void mend__run_poll_watchdogs(mend_run *run) {
+  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
+  if (watch != NULL) expire(watch, mend_clock_now(watch->hub->clock), true);
 }
 
 /* ---- Beginning and end ---- */
@@ -384,6 +404,20 @@ mend_status mend_watchdog_watch_run(mend_watchdog *watchdog, mend_run *run) {
   mend_watch *watch;
   const mend_status status = mend_run_watch(run, &watch);
   return status == MEND_OK ? mend__watch_attach(watch, watchdog, false) : status;
+}
+
+mend_status mend_watchdog_unwatch_run(mend_watchdog *watchdog, mend_run *run) {
+  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
+  return watch != NULL && detach(watch, watchdog, false) ? MEND_OK : MEND_ENOENT;
+}
+
+bool mend_watchdog_watches_run(mend_watchdog *watchdog, mend_run *run) {
+  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
+  if (watch == NULL) return false;
+  mend__run_lock(run);
+  const bool watches = find_entry(watch, watchdog) != NULL;
+  mend__run_unlock(run);
+  return watches;
 }
 
 /* ---- Reading the log ---- */

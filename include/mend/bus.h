@@ -2,7 +2,7 @@
  * mend/bus.h: the event bus, its runs and their subscribers.
  *
  *   mend_bus *bus;
- *   mend_bus_new(NULL, &bus);
+ *   mend_bus_new(NULL, &bus, NULL);
  *   mend_subscription *subscription;
  *   mend_bus_subscribe(bus, "tool.*", on_tool, my_context, NULL, &subscription);
  *   mend_run *run;
@@ -156,8 +156,8 @@ MEND_API uint64_t mend_run_next_call(mend_run *run);
 /* ---- Publishing -------------------------------------------------------------------------------------------- */
 
 /**
- * Stamps the event (seq, one reading of the bus's clock, run, trace id) and delivers it. The event is the caller's; only
- * its stamp is written. MEND_ELIMIT when publishes nest too deeply (not delivered), MEND_EINVAL when size, kind and topic
+ * Stamps the event (seq, one reading of the bus's clock, run, trace id; the call's number, when it has only a name) and
+ * delivers it. The event is the caller's; only its stamp is written. MEND_ELIMIT when publishes nest too deeply (not delivered), MEND_EINVAL when size, kind and topic
  * do not fit together.
  */
 MEND_API mend_status mend_run_publish(mend_run *run, mend_event *event);

@@ -64,6 +64,13 @@ typedef struct mend_error {
   char message[256];
 } mend_error;
 
+#define MEND_ERROR_INIT                                                                                                \
+  { MEND_OK, 0, 0, { 0 } }
+
+/** What to tell a person about a status that a function returned: the error's sentence if it is about this status, else the
+ * status's own. `error` may be NULL. Valid as long as the error. */
+MEND_API const char *mend_error_sentence(const mend_error *error, mend_status status);
+
 /**
  * Fills in `error` (which may be NULL) with a printf-like sentence and returns `status`, so that a failing function can
  * end with `return mend_error_set(error, MEND_EINVAL, ...)`. line and column become 0. A sentence that does not fit is

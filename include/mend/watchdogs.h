@@ -22,7 +22,8 @@
  * a policy's business (below) and happens in hooks.
  *
  * Threads: every function may be called from any thread and any handler; a watchdog's own functions are called under the
- * run's lock, never two at once for one run, and must not call into mend except where mend_emitter says so.
+ * run's lock, never two at once for one run. They may call mend_emit and whatever only reads (mend_run_id, mend_json_*,
+ * mend_hash_*, mend_call_from_name, mend_bus_topic_name); not publish, subscribe or call anything else of this header.
  */
 #ifndef MEND_WATCHDOGS_H
 #define MEND_WATCHDOGS_H
@@ -170,6 +171,11 @@ typedef struct mend_watch mend_watch;
 
 /** Watches one run. Watching it twice with one watchdog changes nothing. Errors: MEND_ENOMEM, and what open returns. */
 MEND_API mend_status mend_watchdog_watch_run(mend_watchdog *watchdog, mend_run *run);
+/** Stops watching the run: its state of this watchdog is closed, what was detected stays in the log. MEND_ENOENT when it is
+ * not watched. */
+MEND_API mend_status mend_watchdog_unwatch_run(mend_watchdog *watchdog, mend_run *run);
+/** Whether the run is watched by it, by itself or with the whole bus. */
+MEND_API bool mend_watchdog_watches_run(mend_watchdog *watchdog, mend_run *run);
 /** Watches every run of the bus: those alive now and those to come (an error of a later open is reported as
  * `bus.handler_failed` of that run). Watching it twice changes nothing. Errors: MEND_ENOMEM, and what open returns for a
  * run alive now; then no run is watched by it. */

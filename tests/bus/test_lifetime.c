@@ -361,6 +361,30 @@ Test(bus_lifetime, the_stamp) {
   mend_bus_release(same);
 }
 
+Test(bus_lifetime, a_call_that_has_only_a_name_gets_its_number) {
+  static const struct {
+    uint64_t call;
+    const char *name;
+  } rows[] = {{0, "toolu_1"}, {0, NULL}, {0, ""}, {7, "toolu_1"}, {0, "12"}};
+  mend_bus *bus;
+  mend_run *run;
+  mend_event seen;
+  mend_bus_new(NULL, &bus, NULL);
+  mend_run_new(bus, NULL, &run);
+  mend_run_subscribe(run, "*", keep_seq, &seen, NULL, NULL);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
+    const mend_str name = mend_str_from(rows[i].name);
+    event.event.call = rows[i].call;
+    event.event.call_name = name;
+    cr_assert_eq(mend_run_publish(run, &event.event), MEND_OK);
+    const uint64_t want = rows[i].call == 0 && name.len > 0 ? mend_call_from_name(name) : rows[i].call;
+    cr_assert_eq(seen.call, want, "row %zu", i);
+  }
+  mend_run_release(run);
+  mend_bus_release(bus);
+}
+
 /* ---- Out of memory: every allocation once, and from there on ---- */
 
 static mend_status scenario(const mend_allocator *allocator, unsigned *ret_calls) {

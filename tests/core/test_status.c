@@ -95,6 +95,25 @@ static const struct {
     {"\x80\x80\x80\x80\x80\x80", 4, 4}, /* no UTF-8: cut anywhere */
 };
 
+Test(error, the_sentence_for_a_person) {
+  mend_error about = MEND_ERROR_INIT;
+  mend_error_set(&about, MEND_EINVAL, "loop.k: 0 is too small");
+  const mend_error empty = MEND_ERROR_INIT;
+  const struct {
+    const mend_error *error;
+    mend_status status;
+    const char *want;
+  } rows[] = {
+      {&about, MEND_EINVAL, "loop.k: 0 is too small"},
+      {&about, MEND_ENOMEM, "out of memory"}, /* it is about another failure */
+      {&empty, MEND_ENOMEM, "out of memory"},
+      {&empty, MEND_OK, "success"},
+      {NULL, MEND_EEXIST, "already there"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    cr_assert_str_eq(mend_error_sentence(rows[i].error, rows[i].status), rows[i].want, "row %zu", i);
+}
+
 Test(memory, allocators_copies_and_cuts) {
   for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
     cr_assert_eq(mend__utf8_cut(mend_str_from(cuts[i].text), cuts[i].limit), cuts[i].kept, "case %zu", i);

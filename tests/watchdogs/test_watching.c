@@ -316,6 +316,8 @@ Test(watching, a_failing_watchdog_harms_no_other) {
   cr_assert_eq(count, 1u);
   cr_assert_eq(note.count, 1u);
   cr_assert_str_eq(note.status, "MEND_EIO");
+  cr_assert_str_eq(note.handler, "failing", "the watchdog's name, not its watch's pattern");
+  note.handler[0] = '\0';
   world_advance(&world, 1);
   cr_assert_eq(note.count, 2u);
   cr_assert_str_eq(note.status, "MEND_ELIMIT");
@@ -602,4 +604,38 @@ Test(watching, a_waiter_takes_over_from_a_virtual_clock) {
   cr_assert_eq(woken, 1);
   mend_run_release(run);
   world_close(&world);
+}
+
+Test(watching, a_run_is_let_go_of) {
+  static const struct {
+    const char *name;
+    bool by_bus, by_run;
+    mend_status want;
+  } rows[] = {
+      {"not watched", false, false, MEND_ENOENT},
+      {"watched by itself", false, true, MEND_OK},
+      {"watched with the bus", true, false, MEND_OK},
+      {"both", true, true, MEND_OK},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    test_world world;
+    world_open(&world);
+    budget tokens = {.limit = 10};
+    mend_watchdog *watchdog;
+    cr_assert_eq(mend_watchdog_new(&budget_vtable, &tokens, &world.memory.base, &watchdog, NULL), MEND_OK);
+    mend_run *run = world_run(&world, "r");
+    if (rows[i].by_bus) cr_assert_eq(mend_watchdog_watch_bus(watchdog, world.bus), MEND_OK);
+    if (rows[i].by_run) cr_assert_eq(mend_watchdog_watch_run(watchdog, run), MEND_OK);
+    cr_assert_eq(mend_watchdog_watches_run(watchdog, run), rows[i].by_bus || rows[i].by_run, "%s", rows[i].name);
+    usage(run, 11);
+    cr_assert_eq(mend_watchdog_unwatch_run(watchdog, run), rows[i].want, "%s", rows[i].name);
+    cr_assert(!mend_watchdog_watches_run(watchdog, run), "%s", rows[i].name);
+    cr_assert_eq(tokens.closed, tokens.opened, "%s", rows[i].name);
+    usage(run, 11);
+    cr_assert_eq(detections_of(run), rows[i].want == MEND_OK ? 1u : 0u, "%s: the log stays", rows[i].name);
+    cr_assert_eq(mend_watchdog_unwatch_run(watchdog, run), MEND_ENOENT, "%s", rows[i].name);
+    mend_run_release(run);
+    mend_watchdog_release(watchdog);
+    world_close(&world);
+  }
 }

@@ -1,0 +1,54 @@
+/* Private to healing_runner/. */
+#ifndef MEND_HEALING_INTERNAL_H
+#define MEND_HEALING_INTERNAL_H
+
+#include "bus/room.h"
+#include "core/memory.h"
+#include "mend/healing.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- waiting.c: who waits for the deadlines of a bus ---- */
+
+/* Scopes of one bus share one loop, for a bus has one waiter. Begins waiting with the first of them, on `loop` or, when that
+ * is NULL, one made for it. Errors: those of mend_loop_new. */
+mend_status mend__waiting_begin(mend_bus *bus, mend_loop *loop, mend_error *error);
+/* Ends with the last. */
+void mend__waiting_end(mend_bus *bus);
+
+/* ---- runner.c ---- */
+
+/* What a scope sets up, in this order; exit and a failed enter take it down from the end. */
+typedef struct mend__healing_scope {
+  mend_healing_report *ret_report; /* of the outermost enter; may be NULL */
+  mend_boundary *boundary;
+  mend_subscription *counting;
+  size_t watched; /* of the runner's watchdogs, from the first */
+  bool *was_watched;
+  bool waits;
+  atomic_uint_least64_t detections, actions;
+} mend__healing_scope;
+
+struct mend_healing_runner {
+  const mend_allocator *allocator;
+  atomic_size_t references;
+  mend_bus *bus;
+  mend_options config; /* without its JSON texts: no scope looks at them */
+  mend_tools *tools;
+  mend_hooks *hooks;
+  void *state;
+  mend_watchdog **watchdogs; /* those that config enables, then the given ones */
+  size_t watchdog_count;
+  mend_policy policy;
+  void *policy_ctx;
+  mend_loop *loop;
+  uint64_t exit_grace_ns;
+
+  pthread_mutex_t lock; /* covers all below; held while entering and leaving */
+  mend_run *run;        /* the one it belongs to, from the first enter on */
+  unsigned depth;
+  mend__healing_scope scope;
+};
+
+#endif

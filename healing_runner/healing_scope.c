@@ -1,0 +1,242 @@
+#include "core/buffer.h"
+#include "core/options_json.h"
+#include "core/options_size.h"
+#include "healing_runner/healing_internal.h"
+#include "hooks/scope.h"
+#include "watchdogs/poll.h"
+
+/* ---- Entering, step by step; a step that fails leaves what came before to be taken down ---- */
+
+static mend_status belong_to(mend_healing_runner *runner, mend_run *wanted, mend_error *error) {
+  if (runner->run == NULL && wanted == NULL) {
+    const mend_status status = mend_run_new(runner->bus, NULL, &runner->run);
+    return status == MEND_OK ? MEND_OK : mend_error_set(error, status, "a run: %s", mend_status_message(status));
+  }
+  if (wanted != NULL && mend_run_bus(wanted) != runner->bus) {
+    return mend_error_set(error, MEND_EINVAL, "run %.*s: it is of another bus than its healing runner",
+                          MEND_STR_ARG(mend_run_id(wanted)));
+  }
+  if (runner->run == NULL) runner->run = mend_run_retain(wanted);
+  if (wanted == NULL || wanted == runner->run) return MEND_OK;
+  return mend_error_set(error, MEND_EINVAL, "run %.*s: this healing runner belongs to run %.*s, make one for each run",
+                        MEND_STR_ARG(mend_run_id(wanted)), MEND_STR_ARG(mend_run_id(runner->run)));
+}
+
+static mend_status watch(mend_healing_runner *runner, mend_error *error) {
+  mend__healing_scope *scope = &runner->scope;
+  if (scope->was_watched == NULL && runner->watchdog_count > 0) {
+    scope->was_watched = mend__alloc_zero(runner->allocator, runner->watchdog_count * sizeof *scope->was_watched);
+    if (scope->was_watched == NULL) return mend_error_set(error, MEND_ENOMEM, "a healing scope: out of memory");
+  }
+  for (; scope->watched < runner->watchdog_count; scope->watched++) {
+    mend_watchdog *watchdog = runner->watchdogs[scope->watched];
+    scope->was_watched[scope->watched] = mend_watchdog_watches_run(watchdog, runner->run);
+    const mend_status status = mend_watchdog_watch_run(watchdog, runner->run);
+    if (status == MEND_OK) continue;
+    return mend_error_set(error, status, "watching the run with %s: %s", mend_watchdog_name(watchdog),
+                          mend_status_message(status));
+  }
+  return MEND_OK;
+}
+
+static mend_status count_event(void *ctx, const mend_event *event) {
+  mend__healing_scope *scope = ctx;
+  if (event->kind == MEND_EVENT_DETECTION) atomic_fetch_add_explicit(&scope->detections, 1, memory_order_relaxed);
+  if (event->kind == MEND_EVENT_ACTION) atomic_fetch_add_explicit(&scope->actions, 1, memory_order_relaxed);
+  return MEND_OK;
+}
+
+static mend_status count_events(mend_healing_runner *runner, mend_error *error) {
+  mend__healing_scope *scope = &runner->scope;
+  atomic_store(&scope->detections, 0);
+  atomic_store(&scope->actions, 0);
+  const mend_status status = mend_run_subscribe(runner->run, "healing.*", count_event, scope, NULL, &scope->counting);
+  return status == MEND_OK ? MEND_OK
+                           : mend_error_set(error, status, "a healing scope: %s", mend_status_message(status));
+}
+
+static mend_status open_boundary(mend_healing_runner *runner, mend_error *error) {
+  mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
+  options.run = runner->run;
+  options.tools = runner->tools;
+  options.hooks = runner->hooks;
+  options.state = runner->state;
+  const mend_status status = mend_boundary_new(&options, &runner->scope.boundary, error);
+  if (status != MEND_OK) return status;
+  return mend_boundary_add_watchdog_hook(runner->scope.boundary, NULL, runner->policy, runner->policy_ctx, error);
+}
+
+static mend_status wait_for_deadlines(mend_healing_runner *runner, mend_error *error) {
+  const mend_status status = mend__waiting_begin(runner->bus, runner->loop, error);
+  runner->scope.waits = status == MEND_OK;
+  return status;
+}
+
+/* ---- What is said at the beginning and the end ---- */
+
+static void write_notices(mend__buffer *buffer, const mend_options *config) {
+  mend__buffer_char(buffer, '[');
+  if (config->regression.enable) {
+    mend__buffer_json_string(buffer, MEND_STR("regression is enabled: it sees nothing until somebody in this scope "
+                                              "publishes metacognition.confidence"));
+  }
+  if (config->regression.enable && config->regression.window_n < 6) {
+    mend__buffer_char(buffer, ',');
+    mend__buffer_json_string(buffer, MEND_STR("regression.window_n is below 6: with noisy readings it often raises "
+                                              "false alarms"));
+  }
+  mend__buffer_char(buffer, ']');
+}
+
+static mend_status say_started(mend_healing_runner *runner, mend_error *error) {
+  mend__buffer config, notices;
+  mend__buffer_init(&config, runner->allocator);
+  mend__buffer_init(&notices, runner->allocator);
+  mend__options_write(&config, &runner->config);
+  write_notices(&notices, &runner->config);
+  mend_healing_started_event event = MEND_HEALING_STARTED_EVENT_INIT;
+  event.config = (mend_str){config.data, config.len};
+  if (notices.len > 2) event.notices = (mend_str){notices.data, notices.len};
+  mend_status status = config.failed || notices.failed ? MEND_ENOMEM : mend_run_publish(runner->run, &event.event);
+  mend__buffer_free(&config);
+  mend__buffer_free(&notices);
+  return status == MEND_OK ? MEND_OK
+                           : mend_error_set(error, status, "healing.started: %s", mend_status_message(status));
+}
+
+static void say_stopped(mend_healing_runner *runner, uint64_t abandoned) {
+  mend_healing_stopped_event event = MEND_HEALING_STOPPED_EVENT_INIT;
+  event.reason = mend_run_is_aborted(runner->run) ? MEND_STR("aborted") : MEND_STR("left");
+  event.detections = atomic_load(&runner->scope.detections);
+  event.actions = atomic_load(&runner->scope.actions);
+  event.abandoned = abandoned;
+  mend_run_publish(runner->run, &event.event);
+}
+
+static void fill_report(mend_healing_runner *runner, uint64_t abandoned, mend_healing_report *report) {
+  report->detections = atomic_load(&runner->scope.detections);
+  report->actions = atomic_load(&runner->scope.actions);
+  report->abandoned = abandoned;
+  report->status = mend_run_abort_reason(runner->run, report->abort_reason, sizeof report->abort_reason,
+                                         report->abort_source, sizeof report->abort_source) == MEND_OK
+                       ? MEND_ABORTED
+                       : MEND_OK;
+}
+
+/* ---- Taking down ---- */
+
+static void unwatch(mend_healing_runner *runner) {
+  mend__healing_scope *scope = &runner->scope;
+  while (scope->watched > 0) {
+    scope->watched--;
+    if (!scope->was_watched[scope->watched]) mend_watchdog_unwatch_run(runner->watchdogs[scope->watched], runner->run);
+  }
+}
+
+static void take_down(mend_healing_runner *runner) {
+  mend__healing_scope *scope = &runner->scope;
+  if (scope->waits) mend__waiting_end(runner->bus);
+  scope->waits = false;
+  mend_boundary_release(scope->boundary);
+  scope->boundary = NULL;
+  mend_subscription_close(&scope->counting);
+  unwatch(runner);
+}
+
+static mend_status set_up(mend_healing_runner *runner, mend_error *error) {
+  mend_status status = watch(runner, error);
+  if (status == MEND_OK) status = count_events(runner, error);
+  if (status == MEND_OK) status = open_boundary(runner, error);
+  if (status == MEND_OK) status = wait_for_deadlines(runner, error);
+  if (status == MEND_OK) status = say_started(runner, error);
+  if (status != MEND_OK) take_down(runner);
+  return status;
+}
+
+/* ---- Public ---- */
+
+static mend_status check_arguments(const mend_healing_runner *runner, mend_scope_options *ret_options,
+                                   const mend_scope_options *given, mend_error *error) {
+  *ret_options = (mend_scope_options)MEND_SCOPE_OPTIONS_INIT;
+  const mend_status status = mend__options_take(ret_options, given, "mend_scope_options", error);
+  if (status != MEND_OK || runner != NULL) return status;
+  return mend_error_set(error, MEND_EINVAL, "the healing runner is NULL, expected one from mend_healing_runner_new");
+}
+
+static mend_status enter_locked(mend_healing_runner *runner, const mend_scope_options *options, mend_error *error) {
+  mend_status status = belong_to(runner, options->run, error);
+  if (status != MEND_OK) return status;
+  if (runner->depth == 0) {
+    status = set_up(runner, error);
+    if (status != MEND_OK) return status;
+    runner->scope.ret_report = options->ret_report;
+  }
+  runner->depth++;
+  return MEND_OK;
+}
+
+mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_options *given, mend_error *error) {
+  mend_scope_options options;
+  mend_error sentence = {MEND_OK, 0, 0, {0}};
+  mend_status status = check_arguments(runner, &options, given, &sentence);
+  if (status == MEND_OK) {
+    pthread_mutex_lock(&runner->lock);
+    status = enter_locked(runner, &options, &sentence);
+    pthread_mutex_unlock(&runner->lock);
+  }
+  if (status == MEND_OK) return MEND_OK;
+  if (options.ret_report != NULL) {
+    options.ret_report->status = status;
+    options.ret_report->error = sentence;
+  }
+  if (error != NULL) *error = sentence;
+  return status;
+}
+
+/* In the order of DESIGN 3, "Exit of a scope". */
+static void leave(mend_healing_runner *runner) {
+  mend_boundary *boundary = runner->scope.boundary;
+  mend__boundary_close(boundary);
+  const uint64_t abandoned =
+      mend__boundary_drain(boundary, MEND_STR("the healing scope was left"), runner->exit_grace_ns);
+  mend__run_poll_watchdogs(runner->run);
+  mend__boundary_settle(boundary);
+  say_stopped(runner, abandoned);
+  if (runner->scope.ret_report != NULL) fill_report(runner, abandoned, runner->scope.ret_report);
+  take_down(runner);
+}
+
+mend_status mend_healing_exit(mend_healing_runner *runner) {
+  pthread_mutex_lock(&runner->lock);
+  const bool entered = runner->depth > 0;
+  if (entered && --runner->depth == 0) leave(runner);
+  pthread_mutex_unlock(&runner->lock);
+  return entered ? MEND_OK : MEND_EINVAL;
+}
+
+mend_boundary *mend_healing_boundary(mend_healing_runner *runner) { return runner->scope.boundary; }
+
+mend_run *mend_healing_current_run(mend_healing_runner *runner) {
+  return runner->scope.boundary != NULL ? runner->run : NULL;
+}
+
+mend_status mend_healing_run(mend_healing_runner *runner, const mend_scope_options *options,
+                             mend_status (*body)(void *ctx, mend_boundary *boundary), void *ctx) {
+  mend_status status = mend_healing_enter(runner, options, NULL);
+  if (status != MEND_OK) return status;
+  status = body(ctx, mend_healing_boundary(runner));
+  if (mend_run_is_aborted(runner->run)) status = MEND_ABORTED;
+  mend_healing_exit(runner);
+  return status;
+}
+
+mend__scope mend__scope_open(mend_healing_runner *runner, const mend_scope_options *options) {
+  mend__scope scope = {runner, mend_healing_enter(runner, options, NULL) == MEND_OK};
+  return scope;
+}
+
+void mend__scope_close(mend__scope *scope) {
+  if (!scope->entered) return;
+  scope->entered = false;
+  mend_healing_exit(scope->runner);
+}

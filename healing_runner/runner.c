@@ -1,0 +1,177 @@
+#include "core/options_size.h"
+#include "healing_runner/healing_internal.h"
+#include "mend/json.h"
+
+#include <math.h>
+
+/* ---- What may be asked for ---- */
+
+static bool names_models(mend_str models) {
+  mend_json json;
+  mend_json_init(&json, models, MEND_JSON_DEPTH);
+  return mend_json_next(&json) == MEND_JSON_ARRAY && mend_json_next(&json) != MEND_JSON_ARRAY_END;
+}
+
+static mend_status check_config(const mend_options *config, mend_error *error) {
+  mend_status status = mend_options_check(config, error);
+  if (status != MEND_OK) return status;
+  if (config->mode != MEND_WATCH_MODE_SEED) {
+    return mend_error_set(error, MEND_ENOTSUP,
+                          "mode: evidence is not available in mend " MEND_VERSION ", expected seed");
+  }
+  if (names_models(config->fallback.models)) {
+    return mend_error_set(error, MEND_ENOTSUP,
+                          "fallback.models: failing over between models is not available in mend " MEND_VERSION
+                          ", expected an empty list");
+  }
+  return MEND_OK;
+}
+
+static mend_status take_options(mend_healing_options *ret_options, mend_options *ret_config,
+                                const mend_healing_options *given, mend_error *error) {
+  *ret_options = (mend_healing_options)MEND_HEALING_OPTIONS_INIT;
+  *ret_config = (mend_options)MEND_OPTIONS_INIT;
+  mend_status status = mend__options_take(ret_options, given, "mend_healing_options", error);
+  if (status == MEND_OK) status = mend__options_take_tree(ret_config, ret_options->config, error);
+  if (status == MEND_OK) status = check_config(ret_config, error);
+  if (status != MEND_OK) return status;
+  if (!(ret_options->exit_grace_s >= 0) || isinf(ret_options->exit_grace_s)) {
+    return mend_error_set(error, MEND_EINVAL,
+                          "mend_healing_options.exit_grace_s: %g is out of range, expected seconds >= 0",
+                          ret_options->exit_grace_s);
+  }
+  if (ret_options->watchdog_count > 0 && ret_options->watchdogs == NULL) {
+    return mend_error_set(error, MEND_EINVAL,
+                          "mend_healing_options.watchdogs: NULL, expected watchdog_count (%zu) of them",
+                          ret_options->watchdog_count);
+  }
+  return MEND_OK;
+}
+
+/* ---- Its watchdogs ---- */
+
+enum { BUILTIN_MAX = 3 };
+
+static mend_status add_builtin(mend_healing_runner *runner, bool enabled, mend_status status, mend_watchdog *made) {
+  if (enabled && status == MEND_OK) runner->watchdogs[runner->watchdog_count++] = made;
+  return status;
+}
+
+static mend_status make_watchdogs(mend_healing_runner *runner, const mend_healing_options *options, mend_error *error) {
+  const mend_allocator *allocator = runner->allocator;
+  const mend_options *config = &runner->config;
+  runner->watchdogs = mend__alloc_zero(allocator, (BUILTIN_MAX + options->watchdog_count) * sizeof *runner->watchdogs);
+  if (runner->watchdogs == NULL) return mend_error_set(error, MEND_ENOMEM, "a healing runner: out of memory");
+  mend_watchdog *made = NULL;
+  mend_status status = MEND_OK;
+  if (config->stall.enable) status = mend_stall_watchdog_new(&config->stall, allocator, &made, error);
+  status = add_builtin(runner, config->stall.enable, status, made);
+  if (status == MEND_OK && config->loop.enable) status = mend_loop_watchdog_new(&config->loop, allocator, &made, error);
+  status = add_builtin(runner, config->loop.enable, status, made);
+  if (status == MEND_OK && config->regression.enable) {
+    status = mend_regression_watchdog_new(&config->regression, allocator, &made, error);
+  }
+  status = add_builtin(runner, config->regression.enable, status, made);
+  if (status != MEND_OK) return status;
+  for (size_t i = 0; i < options->watchdog_count; i++)
+    runner->watchdogs[runner->watchdog_count++] = mend_watchdog_retain(options->watchdogs[i]);
+  return MEND_OK;
+}
+
+/* ---- Life ---- */
+
+static void runner_free(mend_healing_runner *runner) {
+  for (size_t i = 0; i < runner->watchdog_count; i++)
+    mend_watchdog_release(runner->watchdogs[i]);
+  mend__free(runner->allocator, runner->watchdogs);
+  mend__free(runner->allocator, runner->scope.was_watched);
+  mend_hooks_release(runner->hooks);
+  mend_tools_release(runner->tools);
+  mend_loop_release(runner->loop);
+  mend_run_release(runner->run);
+  pthread_mutex_destroy(&runner->lock);
+  const mend_allocator *allocator = runner->allocator;
+  mend_bus *bus = runner->bus;
+  mend__free(allocator, runner);
+  mend_bus_release(bus); /* last: the allocator may live in it */
+}
+
+static mend_status find_bus(mend_bus *given, mend_bus **ret_bus, mend_error *error) {
+  if (given == NULL) return mend_bus_new(NULL, ret_bus, error);
+  *ret_bus = mend_bus_retain(given);
+  return MEND_OK;
+}
+
+static uint64_t grace_ns(double seconds) {
+  return seconds < 1e9 ? (uint64_t)(seconds * 1e9) : UINT64_C(1000000000) * MEND_SECOND_NS;
+}
+
+static mend_healing_runner *runner_alloc(mend_bus *bus, const mend_healing_options *options,
+                                         const mend_options *config) {
+  const mend_allocator *allocator = mend_bus_allocator(bus);
+  mend_healing_runner *runner = mend__alloc_zero(allocator, sizeof *runner);
+  if (runner == NULL) return NULL;
+  if (pthread_mutex_init(&runner->lock, NULL) != 0) {
+    mend__free(allocator, runner);
+    return NULL;
+  }
+  runner->allocator = allocator;
+  runner->bus = bus;
+  atomic_init(&runner->references, 1);
+  runner->config = *config;
+  runner->state = options->state;
+  runner->policy = options->policy;
+  runner->policy_ctx = options->policy_ctx;
+  runner->exit_grace_ns = grace_ns(options->exit_grace_s);
+  if (options->tools != NULL) runner->tools = mend_tools_retain(options->tools);
+  if (options->hooks != NULL) runner->hooks = mend_hooks_retain(options->hooks);
+  if (options->loop != NULL) runner->loop = mend_loop_retain(options->loop);
+  return runner;
+}
+
+static void forget_texts(mend_options *config) {
+  const mend_str absent = {NULL, 0};
+  config->loop.poll_tools = absent;
+  config->loop.ignore_args = absent;
+  config->loop.only_args = absent;
+  config->stall.tool_timeout_s = absent;
+  config->fallback.models = absent;
+}
+
+mend_status mend_healing_runner_new(const mend_healing_options *given, mend_healing_runner **ret_runner,
+                                    mend_error *error) {
+  mend_healing_options options;
+  mend_options config;
+  mend_status status = take_options(&options, &config, given, error);
+  if (status != MEND_OK) return status;
+  mend_bus *bus;
+  status = find_bus(options.bus, &bus, error);
+  if (status != MEND_OK) return status;
+  if (options.loop != NULL && mend_loop_clock(options.loop) != mend_bus_clock(bus)) {
+    mend_bus_release(bus);
+    return mend_error_set(error, MEND_EINVAL, "mend_healing_options.loop: it has another clock than the bus");
+  }
+  mend_healing_runner *runner = runner_alloc(bus, &options, &config);
+  if (runner == NULL) {
+    mend_bus_release(bus);
+    return mend_error_set(error, MEND_ENOMEM, "a healing runner: out of memory");
+  }
+  status = make_watchdogs(runner, &options, error);
+  forget_texts(&runner->config);
+  if (status != MEND_OK) {
+    runner_free(runner);
+    return status;
+  }
+  *ret_runner = runner;
+  return MEND_OK;
+}
+
+mend_healing_runner *mend_healing_runner_retain(mend_healing_runner *runner) {
+  atomic_fetch_add_explicit(&runner->references, 1, memory_order_relaxed);
+  return runner;
+}
+
+void mend_healing_runner_release(mend_healing_runner *runner) {
+  if (runner == NULL || atomic_fetch_sub(&runner->references, 1) > 1) return;
+  runner_free(runner);
+}

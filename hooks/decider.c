@@ -1,0 +1,341 @@
+/* Watchdog hooks: from detections to decisions. One thread a run decides at a time, whichever comes first; another that comes
+ * to a before waits for it, and one that comes with a detection leaves it to it. */
+#include "hooks/hooks_internal.h"
+
+struct mend__decider {
+  mend__decider *next;
+  const mend_boundary *owner;
+  mend_policy policy;
+  void *ctx;
+  mend_detection_cursor cursor;
+  bool gone; /* removed by a policy or a subscriber while this thread decided */
+
+  /* Under the deciding lock. */
+  bool asks;
+  mend__question question;
+};
+
+/* ---- Who decides ---- */
+
+typedef enum decider_turn { TURN_MINE, TURN_NESTED, TURN_LEFT } decider_turn;
+
+/* NESTED: this thread decides already, further up its stack; LEFT: another one does and will see what is new. */
+static decider_turn begin(mend__run_state *state, bool waits) {
+  decider_turn turn = TURN_MINE;
+  pthread_mutex_lock(&state->deciding_lock);
+  while (state->deciding && turn == TURN_MINE) {
+    if (pthread_equal(state->decider, pthread_self())) {
+      turn = TURN_NESTED;
+    } else if (!waits) {
+      turn = TURN_LEFT;
+    } else {
+      pthread_cond_wait(&state->changed, &state->deciding_lock);
+    }
+  }
+  if (turn == TURN_MINE) {
+    state->deciding = true;
+    state->decider = pthread_self();
+  } else {
+    state->again = true;
+  }
+  pthread_mutex_unlock(&state->deciding_lock);
+  return turn;
+}
+
+/* False when there is more to do. */
+static bool end(mend__run_state *state) {
+  pthread_mutex_lock(&state->deciding_lock);
+  const bool over = !state->again;
+  state->again = false;
+  if (over) {
+    state->deciding = false;
+    pthread_cond_broadcast(&state->changed);
+  }
+  pthread_mutex_unlock(&state->deciding_lock);
+  return over;
+}
+
+/* ---- Asking the policy ---- */
+
+/* How the policy failed, NULL when it did not. */
+static const char *ask_policy(const mend__decider *decider, const mend_detection *detection, mend_action *ret_action) {
+  *ret_action = (mend_action){.kind = MEND_ACTION_NONE};
+  const mend_status status = decider->policy(decider->ctx, detection, ret_action);
+  const char *failure = NULL;
+  if (status != MEND_OK) {
+    failure = mend_status_name(status);
+  } else if ((unsigned)ret_action->kind > MEND_ACTION_ESCALATE) {
+    failure = "the policy answered with an action that is none";
+  } else if (memchr(ret_action->text, '\0', sizeof ret_action->text) == NULL) {
+    failure = "the policy answered with a text that does not end";
+  }
+  if (failure != NULL) *ret_action = (mend_action){.kind = MEND_ACTION_NONE};
+  return failure;
+}
+
+static mend_decision_kind decision_of(mend_action_kind kind) {
+  switch (kind) {
+  case MEND_ACTION_ABORT: return MEND_DECISION_ABORT;
+  case MEND_ACTION_ESCALATE: return MEND_DECISION_SKIP;
+  case MEND_ACTION_NONE: break;
+  }
+  return MEND_DECISION_CONTINUE;
+}
+
+static void publish(mend__run_state *state, const mend__decider *decider, const mend_detection *detection,
+                    const mend_action *action, const char *failure) {
+  mend_action_event event = MEND_ACTION_EVENT_INIT;
+  event.detection_id = detection->id;
+  event.detector = detection->detector;
+  event.action = mend_str_from(mend_action_kind_name(action->kind));
+  if (action->kind == MEND_ACTION_ABORT) event.reason = mend_str_from(action->text);
+  if (action->kind == MEND_ACTION_ESCALATE) event.question = mend_str_from(action->text);
+  event.decision = mend_str_from(mend_decision_kind_name(decision_of(action->kind)));
+  event.hook = mend_str_from(decider->question.hook);
+  event.policy_error = mend_str_from(failure);
+  mend_run_publish(state->run, &event.event);
+}
+
+/* ---- Questions ---- */
+
+/* The first one counts; it waits for the next before. */
+static void ask(mend__run_state *state, mend__decider *decider, const mend_action *action) {
+  pthread_mutex_lock(&state->deciding_lock);
+  if (!decider->asks) {
+    decider->asks = true;
+    memcpy(decider->question.text, action->text, sizeof action->text);
+    atomic_fetch_add(&state->questions, 1);
+  }
+  pthread_mutex_unlock(&state->deciding_lock);
+}
+
+/* Under the deciding lock. */
+static void stop_asking(mend__run_state *state, mend__decider *decider) {
+  if (!decider->asks) return;
+  decider->asks = false;
+  atomic_fetch_sub(&state->questions, 1);
+}
+
+static mend__decider *find_question(const mend__run_state *state) {
+  mend__decider *decider = state->deciders;
+  while (decider != NULL && !decider->asks)
+    decider = decider->next;
+  return decider;
+}
+
+/* Allocators do not call back, so the decision may be made under the lock: the question is taken when it is told. */
+static mend_status take_first(mend__run_state *state, mend_decision *decision, mend__question *ret_question) {
+  mend_status status = MEND_ENOENT;
+  pthread_mutex_lock(&state->deciding_lock);
+  mend__decider *decider = find_question(state);
+  if (decider != NULL) {
+    *ret_question = decider->question;
+    status = decision != NULL ? mend__decision_escalate(decision, mend_str_from(ret_question->text)) : MEND_OK;
+    if (status == MEND_OK) stop_asking(state, decider);
+  }
+  pthread_mutex_unlock(&state->deciding_lock);
+  return status;
+}
+
+static void publish_shadowed(const mend_call *call, const char *hook, const char *active_hook) {
+  mend_hook_shadowed_event event = MEND_HOOK_SHADOWED_EVENT_INIT;
+  event.event.call = call->number;
+  event.event.call_name = call->name;
+  event.hook = mend_str_from(hook);
+  event.decision = mend_str_from(mend_decision_kind_name(MEND_DECISION_SKIP));
+  event.active_hook = mend_str_from(active_hook);
+  event.tool_name = call->asked->tool;
+  mend_run_publish(call->boundary->run, &event.event);
+}
+
+mend_status mend__take_question(mend_call *call, mend_decision *decision, mend__question *ret_question) {
+  mend__run_state *state = call->boundary->run_state;
+  if (atomic_load_explicit(&state->questions, memory_order_acquire) == 0) return MEND_OK;
+  const mend_status status = take_first(state, decision, ret_question);
+  if (status != MEND_OK) return status == MEND_ENOENT ? MEND_OK : status;
+  mend__question other;
+  while (take_first(state, NULL, &other) == MEND_OK)
+    publish_shadowed(call, other.hook, ret_question->hook);
+  return MEND_OK;
+}
+
+/* ---- Deciding ---- */
+
+/* The action is published before it takes effect, so that it precedes what comes of it in every journal. */
+static void decide_about(mend__run_state *state, mend__decider *decider, const mend_detection *detection) {
+  mend_action action;
+  const char *failure = ask_policy(decider, detection, &action);
+  publish(state, decider, detection, &action, failure);
+  if (action.kind == MEND_ACTION_ABORT) {
+    mend__run_state_abort(state, NULL, mend_str_from(action.text), mend_str_from(decider->question.hook));
+  } else if (action.kind == MEND_ACTION_ESCALATE) {
+    ask(state, decider, &action);
+  }
+}
+
+static void decide_for(mend__run_state *state, mend__decider *decider, uint64_t until) {
+  const mend_detection *detection;
+  while (!decider->gone && decider->cursor.next < until &&
+         mend_watch_next(state->watch, &decider->cursor, &detection) == MEND_OK) {
+    decide_about(state, decider, detection);
+    mend_detection_release(detection);
+  }
+}
+
+static void unlink_decider(mend__run_state *state, mend__decider **place) {
+  mend__decider *decider = *place;
+  pthread_mutex_lock(&state->deciding_lock);
+  stop_asking(state, decider);
+  *place = decider->next;
+  pthread_mutex_unlock(&state->deciding_lock);
+  mend__free(state->allocator, decider);
+}
+
+static void sweep(mend__run_state *state) {
+  for (mend__decider **place = &state->deciders; *place != NULL;) {
+    if ((*place)->gone) {
+      unlink_decider(state, place);
+    } else {
+      place = &(*place)->next;
+    }
+  }
+}
+
+static void decide_pending(mend__run_state *state) {
+  const uint64_t until = atomic_load_explicit(&state->announced, memory_order_acquire);
+  for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next)
+    decide_for(state, decider, until);
+  atomic_store_explicit(&state->decided, until, memory_order_release);
+}
+
+static void finish(mend__run_state *state) {
+  sweep(state);
+  while (!end(state)) {
+    decide_pending(state);
+    sweep(state);
+  }
+}
+
+static void decide(mend__run_state *state, bool waits) {
+  if (begin(state, waits) != TURN_MINE) return;
+  decide_pending(state);
+  finish(state);
+}
+
+static bool is_pending(mend__run_state *state) {
+  return atomic_load_explicit(&state->announced, memory_order_acquire) !=
+         atomic_load_explicit(&state->decided, memory_order_acquire);
+}
+
+void mend__decide(mend__run_state *state) {
+  if (is_pending(state)) decide(state, true);
+}
+
+void mend__deciders_forget(mend__run_state *state) {
+  const decider_turn turn = begin(state, true);
+  for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next) {
+    decider->cursor.next = mend_watch_count(state->watch);
+    pthread_mutex_lock(&state->deciding_lock);
+    stop_asking(state, decider);
+    pthread_mutex_unlock(&state->deciding_lock);
+  }
+  if (turn == TURN_MINE) finish(state);
+}
+
+/* ---- Noticing ---- */
+
+/* A detection whose deadline passed is decided about when it has been announced to everybody. */
+typedef struct late_decision {
+  mend__after after;
+  mend__run_state *state;
+} late_decision;
+
+static void decide_late(mend__after *after) {
+  late_decision *late = (late_decision *)(void *)after;
+  mend__run_state *state = late->state;
+  mend__free(state->allocator, late);
+  decide(state, false);
+}
+
+/* Without memory to wait for the others it decides here. */
+static void decide_after_event(mend__run_state *state) {
+  late_decision *late = mend__alloc(state->allocator, sizeof *late);
+  if (late == NULL) {
+    decide(state, false);
+    return;
+  }
+  *late = (late_decision){.after.run = decide_late, .state = state};
+  if (mend__emit_after(mend_run_bus(state->run), &late->after) != MEND_OK) decide_late(&late->after);
+}
+
+/* Anybody may publish a detection; only those of the log count. */
+static void raise_announced(mend__run_state *state, uint64_t id) {
+  const uint64_t count = mend_watch_count(state->watch);
+  const uint64_t wanted = id < count ? id : count;
+  uint64_t announced = atomic_load(&state->announced);
+  while (announced < wanted && !atomic_compare_exchange_weak(&state->announced, &announced, wanted)) {
+  }
+}
+
+static mend_status on_detection(void *ctx, const mend_event *event) {
+  mend__run_state *state = ctx;
+  const mend_detection_event *detection = (const mend_detection_event *)event;
+  raise_announced(state, detection->detection_id);
+  if (detection->cause_seq == MEND_NONE) decide_after_event(state);
+  return MEND_OK;
+}
+
+/* ---- Adding and removing ---- */
+
+/* With the first one the run's detections are listened to, as long as the run lives. */
+static mend_status listen(mend__run_state *state) {
+  if (state->watch != NULL) return MEND_OK;
+  mend_watch *watch;
+  mend_status status = mend_run_watch(state->run, &watch);
+  if (status != MEND_OK) return status;
+  state->watch = watch;
+  atomic_fetch_add_explicit(&state->references, 1, memory_order_relaxed);
+  status = mend_run_subscribe(state->run, "healing.detection", on_detection, state, mend__run_state_release, NULL);
+  if (status == MEND_OK) return MEND_OK;
+  state->watch = NULL;
+  mend__run_state_release(state);
+  return status;
+}
+
+static void append(mend__run_state *state, mend__decider *decider) {
+  pthread_mutex_lock(&state->deciding_lock);
+  mend__decider **place = &state->deciders;
+  while (*place != NULL)
+    place = &(*place)->next;
+  *place = decider;
+  pthread_mutex_unlock(&state->deciding_lock);
+}
+
+/* What was found before is not its business. */
+mend_status mend__decider_add(mend__run_state *state, const mend_boundary *owner, const char *name, mend_policy policy,
+                              void *ctx) {
+  mend__decider *decider = mend__alloc_zero(state->allocator, sizeof *decider);
+  if (decider == NULL) return MEND_ENOMEM;
+  decider->owner = owner;
+  decider->policy = policy;
+  decider->ctx = ctx;
+  memcpy(decider->question.hook, name, strlen(name) + 1);
+  const decider_turn turn = begin(state, true);
+  const mend_status status = listen(state);
+  if (status == MEND_OK) {
+    decider->cursor.next = mend_watch_count(state->watch);
+    append(state, decider);
+  } else {
+    mend__free(state->allocator, decider);
+  }
+  if (turn == TURN_MINE) finish(state);
+  return status;
+}
+
+void mend__deciders_remove(mend__run_state *state, const mend_boundary *owner) {
+  const decider_turn turn = begin(state, true);
+  for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next) {
+    if (decider->owner == owner) decider->gone = true;
+  }
+  if (turn == TURN_MINE) finish(state);
+}

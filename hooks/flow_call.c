@@ -1,0 +1,36 @@
+#include "core/options_size.h"
+#include "hooks/hooks_internal.h"
+
+static mend_status take_options(const mend_call_options *given, mend_call_options *ret_options, mend_tool *ret_tool,
+                                mend_error *error) {
+  *ret_options = (mend_call_options)MEND_CALL_OPTIONS_INIT;
+  *ret_tool = (mend_tool){.size = sizeof *ret_tool};
+  mend_status status = mend__options_take(ret_options, given, "mend_call_options", error);
+  if (status != MEND_OK || ret_options->tool == NULL) return status;
+  status = mend__options_take(ret_tool, ret_options->tool, "mend_tool", error);
+  if (status == MEND_OK && ret_tool->execute == NULL) {
+    status = mend_error_set(error, MEND_EINVAL, "mend_call_options.tool: it has no execute");
+  }
+  return status;
+}
+
+mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str args, const mend_call_options *given,
+                               mend_result *ret_result) {
+  mend_call_options options;
+  mend_tool own;
+  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_status status = take_options(given, &options, &own, &error);
+  if (status != MEND_OK) {
+    mend_result_clear(ret_result);
+    return mend__call_refuse(ret_result, status, error.message);
+  }
+  mend__target target = {.tool = tool, .args = args, .own_ctx = options.tool_ctx};
+  if (options.tool != NULL) target.own = &own;
+  if (options.tool != NULL && tool.ptr == NULL) target.tool = mend_str_from(own.name);
+  mend_call call;
+  mend__target checked;
+  status = mend__call_begin(&call, boundary, &target, options.call_name, ret_result, &checked);
+  if (status != MEND_OK) return status;
+  mend__boundary_try(&call, &checked);
+  return mend__call_end(&call);
+}

@@ -1,0 +1,157 @@
+#include "core/options_size.h"
+#include "hooks/hooks_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ATTEMPTS_MAX = 1000 };
+
+typedef struct retry_flow {
+  mend_retry_options options;
+  mend_call call;
+  mend__buffer note;
+  uint64_t random;
+  double backoff_s; /* before the next attempt */
+} retry_flow;
+
+/* ---- Options ---- */
+
+static bool is_duration(double seconds) { return isfinite(seconds) && seconds >= 0; }
+
+static mend_status take_options(const mend_retry_options *given, mend_retry_options *ret_options, mend_error *error) {
+  *ret_options = (mend_retry_options)MEND_RETRY_OPTIONS_INIT;
+  const mend_status status = mend__options_take(ret_options, given, "mend_retry_options", error);
+  if (status != MEND_OK) return status;
+  if (ret_options->max_attempts < 1 || ret_options->max_attempts > ATTEMPTS_MAX) {
+    return mend_error_set(error, MEND_EINVAL, "mend_retry_options.max_attempts: %u is out of range, expected 1 to %d",
+                          ret_options->max_attempts, ATTEMPTS_MAX);
+  }
+  if (!is_duration(ret_options->backoff_s)) {
+    return mend_error_set(error, MEND_EINVAL, "mend_retry_options.backoff_s: %g, expected seconds >= 0",
+                          ret_options->backoff_s);
+  }
+  if (!is_duration(ret_options->backoff_max_s)) {
+    return mend_error_set(error, MEND_EINVAL, "mend_retry_options.backoff_max_s: %g, expected seconds >= 0",
+                          ret_options->backoff_max_s);
+  }
+  return MEND_OK;
+}
+
+/* ---- The pause ---- */
+
+/* 0 to 1, from splitmix64. */
+static double draw(uint64_t *state) {
+  *state += UINT64_C(0x9E3779B97F4A7C15);
+  uint64_t mixed = *state;
+  mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+  mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
+  return (double)((mixed ^ mixed >> 31) >> 11) * 0x1p-53;
+}
+
+static uint64_t seed(const retry_flow *retry) {
+  if (retry->options.jitter_seed != 0) return retry->options.jitter_seed;
+  return mend_clock_now(mend_bus_clock(mend_run_bus(retry->call.boundary->run))).mono_ns ^ retry->call.number << 32;
+}
+
+static uint64_t next_pause_ns(retry_flow *retry) {
+  const double longest_s = fmin(retry->backoff_s, retry->options.backoff_max_s);
+  const double pause_s = retry->options.jitter ? longest_s * draw(&retry->random) : longest_s;
+  retry->backoff_s = fmin(retry->backoff_s * 2, retry->options.backoff_max_s);
+  const double pause_ns = pause_s * (double)MEND_SECOND_NS;
+  return pause_ns < (double)MEND_NEVER ? (uint64_t)pause_ns : MEND_NEVER;
+}
+
+static mend_status pause_before_next(retry_flow *retry) {
+  const uint64_t pause_ns = next_pause_ns(retry);
+  return pause_ns > 0 ? mend_token_wait(retry->call.token, pause_ns) : MEND_OK;
+}
+
+/* ---- The note ---- */
+
+static void add_failure(mend__buffer *note, const mend_result *failure) {
+  if (note->len > 0) mend__buffer_str(note, MEND_STR("\n\n"));
+  mend__buffer_printf(note, "Attempt %u failed: ", failure->attempts);
+  mend__buffer_str(note, failure->error_type);
+  mend__buffer_str(note, MEND_STR(": "));
+  mend__buffer_str(note, failure->error_message);
+}
+
+static void show_note(retry_flow *retry) {
+  retry->call.note = retry->note.len > 0 ? (mend_str){retry->note.data, retry->note.len} : (mend_str)MEND_ABSENT;
+}
+
+/* A caller's function that fails leaves the note as it was. Without memory for it the note ends where it did. */
+static void enrich(retry_flow *retry) {
+  const mend_result *failure = retry->call.result;
+  const size_t before = retry->note.len;
+  if (retry->options.enrich == NULL) {
+    add_failure(&retry->note, failure);
+    if (retry->note.failed) retry->note.len = before;
+  } else {
+    char *next = NULL;
+    const mend_status status = retry->options.enrich(retry->options.ctx, retry->call.note, failure, &next);
+    if (status == MEND_OK && next != NULL) {
+      mend__buffer_clear(&retry->note);
+      mend__buffer_str(&retry->note, mend_str_from(next));
+    }
+    free(next);
+  }
+  show_note(retry);
+}
+
+/* ---- The flow ---- */
+
+static bool wants_another(const retry_flow *retry, uint32_t tries) {
+  const mend_result *result = retry->call.result;
+  if (retry->call.error != MEND_OK || result->outcome != MEND_OUTCOME_FAILED) return false;
+  if (tries >= retry->options.max_attempts) return false;
+  return retry->options.is_retryable == NULL || retry->options.is_retryable(retry->options.ctx, result);
+}
+
+static void tell_exhaustion(mend_call *call) {
+  mend_result *result = call->result;
+  mend__buffer value;
+  mend__buffer_init(&value, call->boundary->allocator);
+  mend__buffer_str(&value, MEND_STR("{\"success\":false,\"error\":"));
+  mend__buffer_json_string(&value, result->error_message);
+  mend__buffer_printf(&value, ",\"attempts\":%u}", result->attempts);
+  if (!value.failed) mend__call_tell(call, &result->value, (mend_str){value.data, value.len});
+  mend__buffer_free(&value);
+}
+
+static void try_again_and_again(retry_flow *retry, const mend__target *target) {
+  uint32_t tries = 1;
+  for (mend__boundary_try(&retry->call, target); wants_another(retry, tries); tries++) {
+    enrich(retry);
+    pause_before_next(retry);
+    if (mend__call_is_cancelled(&retry->call)) {
+      mend__call_give_up(&retry->call);
+      return;
+    }
+    mend__boundary_try(&retry->call, target);
+  }
+  if (retry->call.error == MEND_OK && retry->call.result->outcome == MEND_OUTCOME_FAILED) tell_exhaustion(&retry->call);
+}
+
+mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str args, const mend_retry_options *given,
+                                mend_result *ret_result) {
+  retry_flow retry;
+  mend__target target;
+  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_status status = take_options(given, &retry.options, &error);
+  if (status != MEND_OK) {
+    mend_result_clear(ret_result);
+    return mend__call_refuse(ret_result, status, error.message);
+  }
+  status = mend__call_begin(&retry.call, boundary, &(mend__target){.tool = tool, .args = args},
+                            (mend_str)MEND_ABSENT, ret_result, &target);
+  if (status != MEND_OK) return status;
+  mend__buffer_init(&retry.note, boundary->allocator);
+  mend__buffer_str(&retry.note, retry.options.note);
+  show_note(&retry);
+  retry.random = seed(&retry);
+  retry.backoff_s = retry.options.backoff_s;
+  try_again_and_again(&retry, &target);
+  mend__buffer_free(&retry.note);
+  return mend__call_end(&retry.call);
+}

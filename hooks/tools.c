@@ -1,0 +1,130 @@
+#include "core/options_size.h"
+#include "core/strmap.h"
+#include "hooks/hooks_internal.h"
+
+enum { NAME_MAX_LEN = 128 };
+
+struct mend_tools {
+  atomic_size_t references;
+  const mend_allocator *allocator;
+  pthread_mutex_t lock; /* covers the map; not held while a destroy function runs */
+  mend__strmap by_name; /* of mend__tool_entry, a reference each */
+};
+
+/* ---- Entries ---- */
+
+static mend__tool_entry *new_entry(const mend_tool *tool, void *ctx, const mend_allocator *allocator) {
+  const size_t name_size = strlen(tool->name) + 1;
+  mend__tool_entry *entry = mend__alloc(allocator, sizeof *entry + name_size);
+  if (entry == NULL) return NULL;
+  char *name = memcpy(entry + 1, tool->name, name_size);
+  *entry = (mend__tool_entry){.allocator = allocator, .tool = *tool, .ctx = ctx};
+  entry->tool.name = name;
+  atomic_init(&entry->references, 1);
+  return entry;
+}
+
+void mend__tool_entry_release(mend__tool_entry *entry) {
+  if (entry == NULL || atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) > 1) return;
+  if (entry->tool.destroy != NULL) entry->tool.destroy(entry->ctx);
+  mend__free(entry->allocator, entry);
+}
+
+/* ---- The registry ---- */
+
+mend_status mend_tools_new(const mend_allocator *allocator, mend_tools **ret_tools) {
+  mend_tools *tools = mend__alloc(allocator, sizeof *tools);
+  if (tools == NULL) return MEND_ENOMEM;
+  tools->allocator = allocator;
+  atomic_init(&tools->references, 1);
+  mend__strmap_init(&tools->by_name, allocator);
+  if (pthread_mutex_init(&tools->lock, NULL) != 0) {
+    mend__free(allocator, tools);
+    return MEND_ENOMEM;
+  }
+  *ret_tools = tools;
+  return MEND_OK;
+}
+
+mend_tools *mend_tools_retain(mend_tools *tools) {
+  atomic_fetch_add_explicit(&tools->references, 1, memory_order_relaxed);
+  return tools;
+}
+
+void mend_tools_release(mend_tools *tools) {
+  if (tools == NULL || atomic_fetch_sub_explicit(&tools->references, 1, memory_order_acq_rel) > 1) return;
+  size_t position = 0;
+  for (mend__tool_entry *entry; (entry = mend__strmap_next(&tools->by_name, &position)) != NULL;) {
+    mend__tool_entry_release(entry);
+  }
+  mend__strmap_free(&tools->by_name);
+  pthread_mutex_destroy(&tools->lock);
+  mend__free(tools->allocator, tools);
+}
+
+static mend_status check_tool(const mend_tool *tool, mend_error *error) {
+  const size_t len = tool->name != NULL ? strnlen(tool->name, NAME_MAX_LEN + 1) : 0;
+  if (len == 0) {
+    return mend_error_set(error, MEND_EINVAL, "mend_tool.name: none, expected 1 to %d bytes", NAME_MAX_LEN);
+  }
+  if (len > NAME_MAX_LEN) {
+    return mend_error_set(error, MEND_EINVAL, "mend_tool.name: \"%.40s...\", expected 1 to %d bytes", tool->name,
+                          NAME_MAX_LEN);
+  }
+  if (tool->execute == NULL) {
+    return mend_error_set(error, MEND_EINVAL, "tool %s: execute is NULL, expected a function", tool->name);
+  }
+  switch (tool->effect) {
+  case MEND_EFFECT_IRREVERSIBLE:
+  case MEND_EFFECT_IDEMPOTENT:
+  case MEND_EFFECT_READ_ONLY: return MEND_OK;
+  }
+  return mend_error_set(error, MEND_EINVAL, "tool %s: effect is %d, expected one of mend_effect", tool->name,
+                        (int)tool->effect);
+}
+
+static mend_status add_entry(mend_tools *tools, mend__tool_entry *entry) {
+  pthread_mutex_lock(&tools->lock);
+  const mend_status status = mend__strmap_put(&tools->by_name, mend_str_from(entry->tool.name), entry);
+  pthread_mutex_unlock(&tools->lock);
+  return status;
+}
+
+mend_status mend_tools_add(mend_tools *tools, const mend_tool *tool, void *ctx, mend_error *error) {
+  mend_tool taken = {.size = sizeof taken};
+  mend_status status = mend__options_take(&taken, tool, "mend_tool", error);
+  if (status == MEND_OK) status = check_tool(&taken, error);
+  if (status != MEND_OK) return status;
+  mend__tool_entry *entry = new_entry(&taken, ctx, tools->allocator);
+  status = entry != NULL ? add_entry(tools, entry) : MEND_ENOMEM;
+  if (status == MEND_OK) return MEND_OK;
+  mend__free(tools->allocator, entry);
+  return mend_error_set(error, status, "tool %s: %s", taken.name, mend_status_message(status));
+}
+
+mend_status mend_tools_remove(mend_tools *tools, mend_str name) {
+  pthread_mutex_lock(&tools->lock);
+  mend__tool_entry *entry = mend__strmap_remove(&tools->by_name, name);
+  pthread_mutex_unlock(&tools->lock);
+  mend__tool_entry_release(entry);
+  return entry != NULL ? MEND_OK : MEND_ENOENT;
+}
+
+mend_status mend__tools_find(mend_tools *tools, mend_str name, mend__tool_entry **ret_entry) {
+  pthread_mutex_lock(&tools->lock);
+  mend__tool_entry *entry = mend__strmap_get(&tools->by_name, name);
+  if (entry != NULL) atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
+  pthread_mutex_unlock(&tools->lock);
+  if (entry == NULL) return MEND_ENOENT;
+  *ret_entry = entry;
+  return MEND_OK;
+}
+
+mend_status mend_tools_effect(mend_tools *tools, mend_str name, mend_effect *ret_effect) {
+  mend__tool_entry *entry;
+  const mend_status status = mend__tools_find(tools, name, &entry);
+  if (status != MEND_OK) return status;
+  *ret_effect = entry->tool.effect;
+  mend__tool_entry_release(entry);
+  return MEND_OK;
+}
