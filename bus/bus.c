@@ -1,5 +1,6 @@
 #include "bus/bus_internal.h"
 #include "core/options_size.h"
+#include "core/reason.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -24,7 +25,7 @@ static mend_status choose_seed(mend_bus *bus, uint64_t seed, mend_error *error) 
   bus->id_seed = seed;
   while (bus->id_seed == 0) {
     if (getrandom(&bus->id_seed, sizeof bus->id_seed, 0) < 0 && errno != EINTR) {
-      return mend_error_set(error, MEND_EIO, "getrandom: %s", strerror(errno));
+      return mend_error_set(error, MEND_EIO, "getrandom: %s", mend__reason(errno));
     }
   }
   return MEND_OK;
@@ -40,6 +41,8 @@ static mend_status init_parts(mend_bus *bus, const mend_bus_options *options, me
   bus->nesting_limit = options->nesting_limit;
   bus->run_limit = options->run_limit;
   bus->topic_limit = options->topic_limit;
+  bus->log = options->log;
+  bus->log_ctx = options->log_ctx;
   bus->clock = mend_clock_retain(options->clock != NULL ? options->clock : mend_clock_real());
   atomic_store(&bus->epoch, 1);
   atomic_store(&bus->references, 1);
@@ -107,6 +110,7 @@ void mend__bus_destroy(mend_bus *bus) {
   mend__readers_wait(bus, UINT64_MAX);
   atomic_store(&bus->references, 1);
   pthread_mutex_lock(&bus->mutex);
+  bus->closing = true;
   mend__runs_free_kept(bus);
   mend__bus_close_subscriptions(bus);
   pthread_mutex_unlock(&bus->mutex);
@@ -155,7 +159,7 @@ void mend_bus_get_stats(mend_bus *bus, mend_bus_stats *ret_stats) {
 
 mend_status mend_bus_quiesce(mend_bus *bus) {
   mend__reader *reader = mend__reader_find(bus);
-  if ((reader != NULL && reader->holds > 0) || mend__reclaims_here()) return MEND_EDEADLK;
+  if ((reader != NULL && reader->holds > 0) || mend__reclaims_here() != NULL) return MEND_EDEADLK;
   mend__readers_wait(bus, atomic_fetch_add(&bus->epoch, 1));
   mend__reclaim(bus);
   while (atomic_load(&bus->reclaiming) > 0)
@@ -164,6 +168,10 @@ mend_status mend_bus_quiesce(mend_bus *bus) {
 }
 
 /* ---- For the rooms above ---- */
+
+void mend__bus_log(const mend_bus *bus, mend_log_level level, const char *message) {
+  if (bus->log != NULL) bus->log(bus->log_ctx, level, message);
+}
 
 static void *slot_put(mend_bus *bus, mend__slot_entry *entry, void *object, mend__slot_release release) {
   pthread_mutex_lock(&bus->mutex);

@@ -133,15 +133,16 @@ struct mend_run {
   _Atomic uint64_t seq;
   _Atomic(mend__run_subscribers *) subscribers; /* NULL: nobody */
   uint8_t trace_id[16];
-  _Atomic uint32_t references; /* by others than the bus; while it is above 0 the run holds a reference to the bus */
-  bool kept;                   /* made by mend_bus_run: stays known without references */
-  bool linked;                 /* found by id */
+  _Atomic uint64_t last_event_ns; /* monotonic; when it was made, before its first event */
+  _Atomic uint32_t references;    /* by others than the bus; while it is above 0 the run holds a reference to the bus */
+  bool kept;                      /* made by mend_bus_run: stays known without references */
+  bool linked;                    /* found by id */
   _Atomic uint64_t calls;
   mend__slot_entry slots[MEND__SLOT_COUNT];
   pthread_mutex_t mutex;
   mend__retired retired;
   struct mend_run *previous, *next;           /* in bus->runs */
-  struct mend_run *less_recent, *more_recent; /* in bus->idle: kept, not referenced */
+  struct mend_run *less_recent, *more_recent; /* by last event, of those that are kept and not referenced */
   mend_str id, parent_id, parent_call, agent, session_id, project_id;
   char text[]; /* what they point to */
 };
@@ -156,6 +157,8 @@ struct mend_bus {
   mend_clock *clock;
   const mend_allocator *allocator;
   uint32_t nesting_limit, run_limit, topic_limit;
+  mend_log_fn log;
+  void *log_ctx;
 
   _Atomic uint64_t epoch;
   _Atomic bool limbo_waits; /* something is in limbo: whoever leaves a publish looks */
@@ -173,6 +176,7 @@ struct mend_bus {
   mend__list wildcards[2]; /* of mend_subscription *, PREFIX and ALL, in the order of subscription */
   mend__retired_list limbo_arrays, limbo_subscriptions, limbo_runs;
   uint64_t subscription_count;
+  bool closing; /* destroy functions of the end run: nothing new is made */
 
   mend__strmap runs_by_id;
   mend_run *runs;
@@ -193,8 +197,8 @@ void mend__reader_enter(mend_bus *bus, mend__reader *reader);
 void mend__reader_leave(mend_bus *bus, mend__reader *reader); /* may free the bus */
 void mend__readers_wait(mend_bus *bus, uint64_t until_epoch); /* other threads' publishes that began up to then */
 void mend__readers_free(mend_bus *bus);
-void mend__reclaims_count(int change); /* this thread enters or leaves destroy functions */
-bool mend__reclaims_here(void);
+const mend_bus *mend__reclaims_here(void); /* the bus whose destroy functions this thread is in; NULL: none */
+void mend__reclaims_set(const mend_bus *bus);
 
 /* limbo.c: retire under the mutex, reclaim without it */
 void mend__limbo_init(mend__retired_list *list);
@@ -210,7 +214,8 @@ static inline mend__topic *mend__topic_at(const mend_bus *bus, mend_topic number
 mend_status mend__topics_init(mend_bus *bus);
 void mend__topics_free(mend_bus *bus);
 mend_status mend__topic_intern(mend_bus *bus, mend_str name, mend__topic **ret_topic);
-bool mend__topic_name_is_valid(mend_str name);
+/* What is wrong with a topic's name, as a sentence; NULL when nothing is. */
+const char *mend__topic_name_fault(mend_str name);
 
 /* subscribers.c: under the mutex */
 bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic);

@@ -1,27 +1,43 @@
+#include "bus/bus_internal.h"
 #include "bus/event_json.h"
 
-static mend_status refuse(mend_error *error, mend_status status, mend_str topic) {
-  return mend_error_set(error, status, "event \"%.*s\": %s", MEND_STR_ARG(topic), mend_status_message(status));
+/* How much of a topic a sentence shows, in bytes. */
+#define SHOWN_MAX 80
+
+static mend_status refuse(mend_error *error, mend_status status, mend_str topic, const char *reason) {
+  topic.len = mend__utf8_cut(topic, SHOWN_MAX);
+  return mend_error_set(error, status, "topic \"%.*s\": %s", MEND_STR_ARG(topic), reason);
+}
+
+static mend_status check_topic(mend_str topic, mend_error *error) {
+  const char *fault = mend__topic_name_fault(topic);
+  if (fault != NULL) return refuse(error, MEND_EINVAL, topic, fault);
+  if (mend_str_equal(topic, mend_event_kind_topic(MEND_EVENT_TICK))) {
+    return mend_error_set(error, MEND_EINVAL, "topic tick is for journals only");
+  }
+  return MEND_OK;
 }
 
 static mend_status publish(mend_run *run, mend__event_line *line, mend_error *error) {
   mend_event *event = &line->event.event;
-  if (line->custom) {
-    mend_status status = mend_bus_topic(mend_run_bus(run), line->topic, &event->topic);
-    if (status != MEND_OK) return refuse(error, status, line->topic);
-  }
-  mend_status status = mend_run_publish(run, event);
-  return status == MEND_OK ? MEND_OK : refuse(error, status, line->topic);
+  mend_status status = line->custom ? mend_bus_topic(mend_run_bus(run), line->topic, &event->topic) : MEND_OK;
+  if (status == MEND_OK) status = mend_run_publish(run, event);
+  return status == MEND_OK ? MEND_OK : refuse(error, status, line->topic, mend_status_message(status));
 }
 
-mend_status mend_run_emit(mend_run *run, const char *topic, const char *payload, mend_error *error) {
-  mend_str name = mend_str_from(topic), text = payload != NULL ? mend_str_from(payload) : MEND_STR("{}");
-  if (name.len == 0) return mend_error_set(error, MEND_EINVAL, "topic: expected a dotted name");
+mend_status mend_run_emit_text(mend_run *run, mend_str topic, mend_str payload, mend_error *error) {
+  mend_status status = check_topic(topic, error);
+  if (status != MEND_OK) return status;
+  if (payload.ptr == NULL) payload = MEND_STR("{}");
   mend__buffer scratch;
   mend__buffer_init(&scratch, mend_bus_allocator(mend_run_bus(run)));
   mend__event_line line;
-  mend_status status = mend__event_read(text, name, false, &scratch, &line, NULL, error);
+  status = mend__event_read(payload, topic, false, &scratch, &line, NULL, error);
   if (status == MEND_OK) status = publish(run, &line, error);
   mend__buffer_free(&scratch);
   return status;
+}
+
+mend_status mend_run_emit(mend_run *run, const char *topic, const char *payload, mend_error *error) {
+  return mend_run_emit_text(run, mend_str_from(topic), mend_str_from(payload), error);
 }

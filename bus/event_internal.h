@@ -30,6 +30,9 @@ typedef struct mend__kind {
   size_t field_count;
 } mend__kind;
 
+/* Of each kind's struct, for those who need no more of its table. */
+extern const uint16_t mend__event_sizes[MEND_EVENT_KIND_COUNT];
+
 /* NULL for a number that is no kind. MEND_EVENT_CUSTOM is one: its field is the payload. */
 const mend__kind *mend__kind_get(mend_event_kind kind);
 /* MEND_EVENT_CUSTOM for a topic that is no built-in one. */
@@ -52,7 +55,10 @@ typedef enum mend__head {
   MEND__HEAD_TRACE_ID,
   MEND__HEAD_SPAN_ID
 } mend__head;
+#define MEND__HEAD_COUNT (MEND__HEAD_SPAN_ID + 1)
 mend__head mend__head_from_name(mend_str name);
+/* The inverse, NUL-terminated; absent for MEND__HEAD_NONE. */
+mend_str mend__head_name(mend__head head);
 
 /* The KEY just read, unescaped. A name longer than any known one stays as it is: it equals none. */
 #define MEND__KEY_ROOM 256

@@ -30,6 +30,9 @@ const mend__kind *mend__kind_get(mend_event_kind kind) {
   return NULL;
 }
 
+#define SIZE(KIND, kind, topic, doc) sizeof(mend_##kind##_event),
+const uint16_t mend__event_sizes[MEND_EVENT_KIND_COUNT] = {sizeof(mend_custom_event), MEND_EVENTS(SIZE)};
+
 /* In the order of the kinds. */
 #define TOPIC(KIND, kind, topic, doc) LITERAL(topic),
 static const mend_str topics[] = {MEND_EVENTS(TOPIC)};
@@ -44,26 +47,44 @@ mend_event_kind mend__kind_from_topic(mend_str topic) {
   return MEND_EVENT_CUSTOM;
 }
 
-static bool is(mend_str name, const char *text) { return memcmp(name.ptr, text, name.len) == 0; }
+static const mend_str head_names[MEND__HEAD_COUNT] = {
+    [MEND__HEAD_TS] = LITERAL("ts"),
+    [MEND__HEAD_SEQ] = LITERAL("seq"),
+    [MEND__HEAD_TOPIC] = LITERAL("topic"),
+    [MEND__HEAD_EVENT] = LITERAL("event"),
+    [MEND__HEAD_RUN_ID] = LITERAL("run_id"),
+    [MEND__HEAD_AGENT] = LITERAL("agent"),
+    [MEND__HEAD_CALL_ID] = LITERAL("call_id"),
+    [MEND__HEAD_PARENT_CALL_ID] = LITERAL("parent_call_id"),
+    [MEND__HEAD_PARENT_RUN_ID] = LITERAL("parent_run_id"),
+    [MEND__HEAD_SESSION_ID] = LITERAL("session_id"),
+    [MEND__HEAD_PROJECT_ID] = LITERAL("project_id"),
+    [MEND__HEAD_TRACE_ID] = LITERAL("trace_id"),
+    [MEND__HEAD_SPAN_ID] = LITERAL("span_id"),
+};
+
+mend_str mend__head_name(mend__head head) { return head_names[head]; }
+
+static bool is(mend_str name, mend__head head) { return memcmp(name.ptr, head_names[head].ptr, name.len) == 0; }
 
 mend__head mend__head_from_name(mend_str name) {
   switch (name.len) {
-  case 2: return is(name, "ts") ? MEND__HEAD_TS : MEND__HEAD_NONE;
-  case 3: return is(name, "seq") ? MEND__HEAD_SEQ : MEND__HEAD_NONE;
+  case 2: return is(name, MEND__HEAD_TS) ? MEND__HEAD_TS : MEND__HEAD_NONE;
+  case 3: return is(name, MEND__HEAD_SEQ) ? MEND__HEAD_SEQ : MEND__HEAD_NONE;
   case 5:
-    if (is(name, "topic")) return MEND__HEAD_TOPIC;
-    if (is(name, "event")) return MEND__HEAD_EVENT;
-    return is(name, "agent") ? MEND__HEAD_AGENT : MEND__HEAD_NONE;
-  case 6: return is(name, "run_id") ? MEND__HEAD_RUN_ID : MEND__HEAD_NONE;
+    if (is(name, MEND__HEAD_TOPIC)) return MEND__HEAD_TOPIC;
+    if (is(name, MEND__HEAD_EVENT)) return MEND__HEAD_EVENT;
+    return is(name, MEND__HEAD_AGENT) ? MEND__HEAD_AGENT : MEND__HEAD_NONE;
+  case 6: return is(name, MEND__HEAD_RUN_ID) ? MEND__HEAD_RUN_ID : MEND__HEAD_NONE;
   case 7:
-    if (is(name, "call_id")) return MEND__HEAD_CALL_ID;
-    return is(name, "span_id") ? MEND__HEAD_SPAN_ID : MEND__HEAD_NONE;
-  case 8: return is(name, "trace_id") ? MEND__HEAD_TRACE_ID : MEND__HEAD_NONE;
+    if (is(name, MEND__HEAD_CALL_ID)) return MEND__HEAD_CALL_ID;
+    return is(name, MEND__HEAD_SPAN_ID) ? MEND__HEAD_SPAN_ID : MEND__HEAD_NONE;
+  case 8: return is(name, MEND__HEAD_TRACE_ID) ? MEND__HEAD_TRACE_ID : MEND__HEAD_NONE;
   case 10:
-    if (is(name, "session_id")) return MEND__HEAD_SESSION_ID;
-    return is(name, "project_id") ? MEND__HEAD_PROJECT_ID : MEND__HEAD_NONE;
-  case 13: return is(name, "parent_run_id") ? MEND__HEAD_PARENT_RUN_ID : MEND__HEAD_NONE;
-  case 14: return is(name, "parent_call_id") ? MEND__HEAD_PARENT_CALL_ID : MEND__HEAD_NONE;
+    if (is(name, MEND__HEAD_SESSION_ID)) return MEND__HEAD_SESSION_ID;
+    return is(name, MEND__HEAD_PROJECT_ID) ? MEND__HEAD_PROJECT_ID : MEND__HEAD_NONE;
+  case 13: return is(name, MEND__HEAD_PARENT_RUN_ID) ? MEND__HEAD_PARENT_RUN_ID : MEND__HEAD_NONE;
+  case 14: return is(name, MEND__HEAD_PARENT_CALL_ID) ? MEND__HEAD_PARENT_CALL_ID : MEND__HEAD_NONE;
   default: return MEND__HEAD_NONE;
   }
 }
@@ -86,8 +107,7 @@ mend_status mend_event_init(mend_any_event *ret_event, mend_event_kind kind) {
 }
 
 bool mend__event_fits(const mend_event *event) {
-  const mend__kind *kind = mend__kind_get(event->kind);
-  return kind != NULL && event->size >= kind->size;
+  return (unsigned)event->kind < MEND_EVENT_KIND_COUNT && event->size >= mend__event_sizes[event->kind];
 }
 
 uint64_t mend_call_from_name(mend_str name) {

@@ -2,10 +2,15 @@
 
 #include "bus/event_json.h"
 #include "core/memory.h"
+#include "core/nearest.h"
 #include "core/text.h"
+
+#include <stdio.h>
 
 /* How much of a wrong value an error shows, in bytes. */
 #define SHOWN_MAX 40
+/* Room for the names of fields in an error, so that the sentence is whole with a long topic and a long value. */
+#define FIELDS_SHOWN_MAX 140
 
 typedef struct event_reader {
   mend_json json;
@@ -21,6 +26,7 @@ typedef struct event_reader {
   bool topic_is_final;        /* given by the caller or by a member called topic; a member called event is none then */
   bool payload_seen;          /* a member that is not of the head has passed */
   bool payload_misunderstood; /* before its topic was known */
+  const char *unknown_place;  /* of the first member the topic does not have */
 } event_reader;
 
 /* ---- Values ---- */
@@ -37,23 +43,23 @@ static const char *token_name(mend_json_token token) {
   }
 }
 
+/* Adds to the sentence just written where in the text that is. */
+static mend_status add_place(const event_reader *reader, const char *at) {
+  mend__error_place(reader->error, (mend_str){reader->text.ptr, (size_t)(at - reader->text.ptr)});
+  return MEND_EINVAL;
+}
+
 /* "bytes: expected an integer, not "many"", with the value's place. */
 static mend_status wrong_value(const event_reader *reader, mend_str name, const char *expected) {
   const mend_json *json = &reader->json;
   const char *quote = json->token == MEND_JSON_STRING ? "\"" : "";
-  const char *value = json->slice.ptr - strlen(quote), *line_start = reader->text.ptr;
-  unsigned line = 1;
-  for (const char *at = line_start; at < value; at++) {
-    if (*at != '\n') continue;
-    line++;
-    line_start = at + 1;
-  }
+  const char *value = json->slice.ptr - strlen(quote);
   bool shown = json->token == MEND_JSON_STRING || json->token == MEND_JSON_NUMBER;
   mend_str got = shown ? json->slice : mend_str_from(token_name(json->token));
   got.len = mend__utf8_cut(got, SHOWN_MAX);
-  return mend_error_set_at(reader->error, MEND_EINVAL, line, (unsigned)(value - line_start) + 1,
-                           "%.*s: expected %s, not %s%.*s%s", MEND_STR_ARG(name), expected, quote, MEND_STR_ARG(got),
-                           quote);
+  mend_error_set(reader->error, MEND_EINVAL, "%.*s: expected %s, not %s%.*s%s", MEND_STR_ARG(name), expected, quote,
+                 MEND_STR_ARG(got), quote);
+  return add_place(reader, value);
 }
 
 /* The value just begun is not what `name` takes. null is as good as no value; a syntax error stays in the scanner. */
@@ -152,6 +158,8 @@ static void take_topic(event_reader *reader, mend_str topic) {
   reader->kind = kind;
   reader->next_field = 0;
   reader->payload_misunderstood = reader->payload_seen;
+  reader->line->unknown = 0;
+  reader->line->first_unknown = (mend_str){NULL, 0};
   memcpy(&reader->line->event, kind->absent, kind->size);
 }
 
@@ -221,6 +229,15 @@ static mend_status read_field(event_reader *reader, const mend__field *field) {
   return MEND_OK;
 }
 
+/* The KEY just read is none of the topic's. */
+static void pass_unknown(event_reader *reader) {
+  mend__event_line *line = reader->line;
+  if (line->unknown++ == 0) {
+    reader->unknown_place = reader->json.slice.ptr - 1;
+    line->first_unknown = take_string(reader);
+  }
+}
+
 static mend_status read_member(event_reader *reader) {
   char room[MEND__KEY_ROOM];
   mend_str name = mend__key_name(&reader->json, room);
@@ -230,8 +247,53 @@ static mend_status read_member(event_reader *reader) {
   bool built_in = reader->kind != NULL && reader->line->event.event.kind != MEND_EVENT_CUSTOM;
   const mend__field *field = built_in ? find_field_or_alias(reader, name) : NULL;
   if (field != NULL) return read_field(reader, field);
+  if (built_in) pass_unknown(reader);
   mend_json_skip(&reader->json);
   return MEND_OK;
+}
+
+/* ---- Members the topic does not have ---- */
+
+/* NULL when none is near. */
+static const char *nearest_member(const mend__kind *kind, mend_str name) {
+  mend__nearest nearest = mend__nearest_to(name);
+  for (size_t i = 0; i < kind->field_count; i++)
+    mend__nearest_consider(&nearest, kind->fields[i].name, kind->fields[i].name.ptr);
+  for (int head = MEND__HEAD_NONE + 1; head < MEND__HEAD_COUNT; head++) {
+    mend_str known = mend__head_name((mend__head)head);
+    mend__nearest_consider(&nearest, known, known.ptr);
+  }
+  return nearest.answer;
+}
+
+/* "tool_name, args, ...": as many of a topic's fields as fit. */
+static void list_fields(const mend__kind *kind, char list[FIELDS_SHOWN_MAX]) {
+  static const char more[] = ", ...";
+  size_t len = 0;
+  for (size_t i = 0; i < kind->field_count; i++) {
+    mend_str name = kind->fields[i].name;
+    const char *separator = i == 0 ? "" : ", ";
+    bool fits = len + strlen(separator) + name.len + sizeof more <= FIELDS_SHOWN_MAX;
+    len += (size_t)snprintf(list + len, FIELDS_SHOWN_MAX - len, "%s%s", fits ? separator : more, fits ? name.ptr : "");
+    if (!fits) return;
+  }
+}
+
+static mend_status refuse_unknown(const event_reader *reader) {
+  const char *topic = reader->kind->topic.ptr;
+  mend_str name = reader->line->first_unknown;
+  const char *nearest = nearest_member(reader->kind, name);
+  name.len = mend__utf8_cut(name, SHOWN_MAX);
+  if (nearest != NULL) {
+    mend_error_set(reader->error, MEND_EINVAL, "%s has no field \"%.*s\"; did you mean %s?", topic, MEND_STR_ARG(name),
+                   nearest);
+  } else {
+    char fields[FIELDS_SHOWN_MAX] = "";
+    list_fields(reader->kind, fields);
+    mend_error_set(reader->error, MEND_EINVAL, "%s has no field \"%.*s\"; it has %s", topic, MEND_STR_ARG(name),
+                   fields);
+  }
+  return add_place(reader, reader->unknown_place);
 }
 
 /* ---- The whole ---- */
@@ -312,6 +374,7 @@ mend_status mend__event_read(mend_str text, mend_str topic, bool lenient, mend__
     start_again(&reader);
     status = scan(&reader);
   }
+  if (status == MEND_OK && !lenient && ret_line->unknown > 0) status = refuse_unknown(&reader);
   if (status == MEND_OK) status = finish(&reader);
   if (status == MEND_OK && ret_ignored != NULL) *ret_ignored = reader.ignored;
   return status;

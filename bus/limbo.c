@@ -75,19 +75,24 @@ static bool reclaim_once(mend_bus *bus) {
   free_arrays(bus, arrays);
   free_subscriptions(bus, subscriptions);
   free_runs(runs);
-  return waits && (subscriptions != NULL || runs != NULL);
+  /* What destroy functions closed waits now. */
+  return (subscriptions != NULL || runs != NULL) && atomic_load(&bus->limbo_waits);
 }
 
-/* Frees what can be freed. destroy functions run here and may do anything, dropping the last reference to the bus
- * included: it is kept until the end. */
+/* Frees what can be freed. destroy functions run here and may do anything: what they close is freed by the loop further up
+ * this stack, and the bus is kept until the end even if they drop the last reference to it. A publish under way on this
+ * thread keeps it too, and then there may be none left to add to. */
 void mend__reclaim(mend_bus *bus) {
-  if (!atomic_load(&bus->limbo_waits)) return;
-  atomic_fetch_add(&bus->references, 1);
+  const mend_bus *outer = mend__reclaims_here();
+  if (outer == bus || !atomic_load(&bus->limbo_waits)) return;
+  const mend__reader *reader = mend__reader_find(bus);
+  const bool keeps = reader == NULL || reader->holds == 0;
+  if (keeps) mend_bus_retain(bus);
   atomic_fetch_add(&bus->reclaiming, 1);
-  mend__reclaims_count(+1);
+  mend__reclaims_set(bus);
   while (reclaim_once(bus)) {
   }
-  mend__reclaims_count(-1);
+  mend__reclaims_set(outer);
   atomic_fetch_sub(&bus->reclaiming, 1);
-  mend_bus_release(bus);
+  if (keeps) mend_bus_release(bus);
 }

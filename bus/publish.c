@@ -1,15 +1,10 @@
 #include "bus/bus_internal.h"
+#include "bus/event_internal.h"
 
 /* ---- What may be published ---- */
 
-static const uint16_t event_sizes[MEND_EVENT_KIND_COUNT] = {sizeof(mend_custom_event),
-#define SIZE(KIND, kind, topic, doc) sizeof(mend_##kind##_event),
-                                                            MEND_EVENTS(SIZE)
-#undef SIZE
-};
-
 static bool is_well_formed(const mend_bus *bus, const mend_event *event) {
-  if ((unsigned)event->kind >= MEND_EVENT_KIND_COUNT || event->size < event_sizes[event->kind]) return false;
+  if ((unsigned)event->kind >= MEND_EVENT_KIND_COUNT || event->size < mend__event_sizes[event->kind]) return false;
   if (event->kind != MEND_EVENT_CUSTOM) return event->topic == event->kind && event->kind != MEND_EVENT_TICK;
   return event->topic >= MEND_EVENT_KIND_COUNT &&
          event->topic < atomic_load_explicit(&((mend_bus *)bus)->topic_count, memory_order_acquire);
@@ -107,15 +102,17 @@ static void deliver(mend_bus *bus, mend__reader *reader, const mend_event *event
   reader->frame = &frame;
   reader->depth++;
   call_all(bus, &frame, event);
-  reader->depth--;
   reader->frame = frame.outer;
-  run_afters(frame.first_after);
-  if (frame.failures == 0) return;
-  atomic_fetch_add_explicit(&reader->failures, frame.failures, memory_order_relaxed);
-  if (event->kind != MEND_EVENT_BUS_HANDLER_FAILED) mend__report_failure(event->run, event, &frame);
+  run_afters(frame.first_after); /* nested too: what is published here may ask for the same again */
+  if (frame.failures > 0) {
+    atomic_fetch_add_explicit(&reader->failures, frame.failures, memory_order_relaxed);
+    if (event->kind != MEND_EVENT_BUS_HANDLER_FAILED) mend__report_failure(event->run, event, &frame);
+  }
+  reader->depth--;
 }
 
 static mend_status publish(mend_bus *bus, const mend_event *event) {
+  atomic_store_explicit(&event->run->last_event_ns, event->mono_ns, memory_order_relaxed);
   mend__reader *reader;
   mend_status status = mend__reader_get(bus, &reader);
   if (status != MEND_OK) return status;

@@ -7,7 +7,7 @@
 static _Thread_local struct {
   uint64_t bus_id;
   mend__reader *reader;
-  uint32_t reclaims; /* destroy functions this thread is in */
+  const mend_bus *reclaims; /* the bus whose destroy functions this thread is in */
 } cache __attribute__((tls_model("initial-exec")));
 
 /* Records stay in the list as long as the bus, so walking needs no lock. */
@@ -102,8 +102,8 @@ void mend__readers_wait(mend_bus *bus, uint64_t until_epoch) {
   }
 }
 
-void mend__reclaims_count(int change) { cache.reclaims += (uint32_t)change; }
-bool mend__reclaims_here(void) { return cache.reclaims > 0; }
+const mend_bus *mend__reclaims_here(void) { return cache.reclaims; }
+void mend__reclaims_set(const mend_bus *bus) { cache.reclaims = bus; }
 
 void mend__readers_free(mend_bus *bus) {
   mend__reader *reader = atomic_load(&bus->readers);

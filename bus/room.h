@@ -43,6 +43,10 @@ mend_status mend__bus_observe_runs(mend_bus *bus, mend__slot slot, mend__run_ope
  * the run is at its end already. */
 bool mend__run_try_retain(mend_run *run);
 
+/* ---- Log ---- */
+
+void mend__bus_log(const mend_bus *bus, mend_log_level level, const char *message);
+
 /* ---- The run's lock ---- */
 
 /* One mutex a run, for the rooms above; never held by the bus, never held while publishing. */

@@ -100,11 +100,13 @@ static mend_status make_run(mend_bus *bus, const mend_run_options *options, mend
     mend_hash_format(next_id(bus), made_id);
     with_id.id = mend_str_from(made_id);
   }
-  mend_run *run = run_alloc(bus, &with_id);
+  const bool closing = bus->closing;
+  mend_run *run = closing ? NULL : run_alloc(bus, &with_id);
   if (run != NULL) choose_trace_id(run, options);
   pthread_mutex_unlock(&bus->mutex);
-  if (run == NULL) return MEND_ENOMEM;
+  if (run == NULL) return closing ? MEND_ECLOSED : MEND_ENOMEM;
   atomic_store(&run->references, 1);
+  atomic_store(&run->last_event_ns, mend_clock_now(bus->clock).mono_ns);
   mend_bus_retain(bus);
   *ret_run = run;
   return MEND_OK;
@@ -112,12 +114,18 @@ static mend_status make_run(mend_bus *bus, const mend_run_options *options, mend
 
 /* ---- Runs that stay known: those without references wait in order of their last event ---- */
 
-static void idle_append(mend_run *run) {
+static uint64_t last_event_of(mend_run *run) { return atomic_load_explicit(&run->last_event_ns, memory_order_relaxed); }
+
+/* A run is let go of soon after its last event, so its place is near the end. */
+static void idle_insert(mend_run *run) {
   mend_bus *bus = run->bus;
-  run->less_recent = bus->most_recent;
-  run->more_recent = NULL;
-  *(bus->most_recent != NULL ? &bus->most_recent->more_recent : &bus->least_recent) = run;
-  bus->most_recent = run;
+  mend_run *before = bus->most_recent;
+  while (before != NULL && last_event_of(before) > last_event_of(run))
+    before = before->less_recent;
+  run->less_recent = before;
+  run->more_recent = before != NULL ? before->more_recent : bus->least_recent;
+  *(before != NULL ? &before->more_recent : &bus->least_recent) = run;
+  *(run->more_recent != NULL ? &run->more_recent->less_recent : &bus->most_recent) = run;
 }
 
 static void idle_remove(mend_run *run) {
@@ -266,7 +274,7 @@ void mend_run_release(mend_run *run) {
   pthread_mutex_lock(&bus->mutex);
   bool was_last = atomic_fetch_sub(&run->references, 1) == 1;
   if (was_last && run->kept) {
-    idle_append(run);
+    idle_insert(run);
     evict_beyond_limit(bus);
   } else if (was_last) {
     retire_run(run);

@@ -55,11 +55,11 @@ static mend_status take_pattern(mend_bus *bus, const char *text, mend_subscripti
     return pattern_intern(bus, pattern, &subscription->pattern);
   }
   if (pattern.len > 2 && memcmp(text + pattern.len - 2, ".*", 2) == 0) {
-    if (!mend__topic_name_is_valid((mend_str){text, pattern.len - 2})) return MEND_EINVAL;
+    if (mend__topic_name_fault((mend_str){text, pattern.len - 2}) != NULL) return MEND_EINVAL;
     subscription->match = MEND__MATCH_PREFIX;
     return pattern_intern(bus, pattern, &subscription->pattern);
   }
-  if (!mend__topic_name_is_valid(pattern)) return MEND_EINVAL;
+  if (mend__topic_name_fault(pattern) != NULL) return MEND_EINVAL;
   mend__topic *topic;
   mend_status status = mend__topic_intern(bus, pattern, &topic);
   if (status != MEND_OK) return status;
@@ -289,7 +289,7 @@ static mend_status subscribe(mend_bus *bus, mend_run *run, const char *pattern, 
   subscription->in_run = run != NULL;
   subscription->owner = run != NULL ? (void *)run : (void *)bus;
   pthread_mutex_lock(&bus->mutex);
-  mend_status status = take_pattern(bus, pattern, subscription);
+  mend_status status = bus->closing ? MEND_ECLOSED : take_pattern(bus, pattern, subscription);
   if (status == MEND_OK) status = run != NULL ? run_add(run, subscription) : bus_add(bus, subscription);
   if (status == MEND_OK) bus->subscription_count++;
   pthread_mutex_unlock(&bus->mutex);

@@ -1,20 +1,16 @@
 #include "bus/bus_internal.h"
 
-bool mend__topic_name_is_valid(mend_str name) {
-  if (name.ptr == NULL || name.len == 0 || name.len > 255) return false;
+const char *mend__topic_name_fault(mend_str name) {
+  static const char empty_part_or_star[] = "a name has no empty part and no *";
+  if (name.len == 0 || name.len > 255) return "a name has 1 to 255 bytes";
   bool part_is_empty = true;
   for (size_t i = 0; i < name.len; i++) {
     unsigned char c = (unsigned char)name.ptr[i];
-    if (c == '.') {
-      if (part_is_empty) return false;
-      part_is_empty = true;
-    } else if (c <= ' ' || c == '*' || c == 0x7f) {
-      return false;
-    } else {
-      part_is_empty = false;
-    }
+    if (c <= ' ' || c == 0x7f) return "a name has no blanks and no control characters";
+    if (c == '*' || (c == '.' && part_is_empty)) return empty_part_or_star;
+    part_is_empty = c == '.';
   }
-  return !part_is_empty;
+  return part_is_empty ? empty_part_or_star : NULL;
 }
 
 static mend_status make_chunk(mend_bus *bus, uint32_t index) {
@@ -84,7 +80,7 @@ void mend__topics_free(mend_bus *bus) {
 }
 
 mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic) {
-  if (!mend__topic_name_is_valid(name)) return MEND_EINVAL;
+  if (mend__topic_name_fault(name) != NULL) return MEND_EINVAL;
   mend__topic *topic;
   pthread_mutex_lock(&bus->mutex);
   mend_status status = mend__topic_intern(bus, name, &topic);

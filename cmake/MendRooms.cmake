@@ -6,7 +6,6 @@
 
 # What a name in the table's last column that is no room stands for.
 set(MEND_LIBRARY_xxhash PkgConfig::XXHASH)
-set(MEND_LIBRARY_jansson PkgConfig::JANSSON)
 set(MEND_LIBRARY_libevent PkgConfig::LIBEVENT)
 
 # mend_read_rooms() reads the table: MEND_ROOMS; MEND_CORE_ROOMS, those that need neither libevent nor libcurl; and for each

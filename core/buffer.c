@@ -70,52 +70,15 @@ void mend__buffer_printf(mend__buffer *buffer, const char *format, ...) {
 
 /* ---- JSON strings ------------------------------------------------------------------------------------------ */
 
-static void write_escaped(mend__buffer *buffer, char c) {
-  static const char special[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-  const char *found = memchr(special, c, sizeof special - 1);
-  if (found != NULL) {
-    mend__buffer_char(buffer, '\\');
-    mend__buffer_char(buffer, names[found - special]);
-  } else {
-    mend__buffer_bytes(buffer, "\\u00", 4);
-    mend__buffer_hex(buffer, (const uint8_t *)&c, 1);
-  }
-}
-
-/* The longest beginning of the text that can be copied as it is. */
-static size_t copyable(mend_str text) {
-  const char *place = text.ptr, *end = text.ptr + text.len;
-  for (;;) {
-    place = mend__skip_plain(place, end);
-    if (place == end || (unsigned char)*place < 0x80) break;
-    mend__prefix character = mend__utf8_prefix(place, (size_t)(end - place));
-    if (!character.whole) break;
-    place += character.len;
-  }
-  return (size_t)(place - text.ptr);
-}
-
-/* How many bytes one character has; what is not UTF-8 counts as the one character that is written for it. */
-static size_t character_len(mend_str text) {
-  size_t len = mend__utf8_prefix(text.ptr, text.len).len;
-  return len > 0 ? len : 1;
-}
-
 static mend_str without_first(mend_str text, size_t len) { return (mend_str){text.ptr + len, text.len - len}; }
 
 static void write_characters(mend__buffer *buffer, mend_str text) {
   while (text.len > 0) {
-    size_t len = copyable(text);
+    char escape[MEND__JSON_ESCAPE_MAX];
+    size_t len = mend__json_plain_len(text);
     mend__buffer_bytes(buffer, text.ptr, len);
     text = without_first(text, len);
-    if (text.len == 0) return;
-    if ((unsigned char)text.ptr[0] < 0x80) {
-      write_escaped(buffer, text.ptr[0]);
-      text = without_first(text, 1);
-    } else {
-      mend__buffer_bytes(buffer, "\xEF\xBF\xBD", 3);
-      text = without_first(text, character_len(text));
-    }
+    if (text.len > 0) mend__buffer_bytes(buffer, escape, mend__json_escape_first(&text, escape));
   }
 }
 
@@ -129,7 +92,7 @@ void mend__buffer_json_string(mend__buffer *buffer, mend_str text) {
 static size_t characters_len(mend_str text, size_t max_chars) {
   size_t len = 0;
   for (; max_chars > 0 && len < text.len; max_chars--)
-    len += character_len(without_first(text, len));
+    len += mend__character_len(without_first(text, len));
   return len;
 }
 

@@ -146,12 +146,16 @@ uint64_t mend_deadlines_next(mend_deadlines *deadlines) {
   return head != NULL ? head->due_ns : MEND_NEVER;
 }
 
+/* Never later than what the waiter knew: a call that ended before it came to ask would have it forget that time, and be
+ * woken for the next call, and the next. */
 uint64_t mend_deadlines_wait(mend_deadlines *deadlines) {
-  deadlines->known_ns = mend_deadlines_next(deadlines);
+  const uint64_t next_ns = mend_deadlines_next(deadlines);
+  if (next_ns < deadlines->known_ns) deadlines->known_ns = next_ns;
   return deadlines->known_ns;
 }
 
 mend_deadline *mend_deadlines_expire(mend_deadlines *deadlines, uint64_t now_ns) {
+  if (deadlines->known_ns <= now_ns) deadlines->known_ns = MEND_NEVER;
   mend_deadline *head = find_head(deadlines);
   if (head == NULL || head->due_ns > now_ns || head->due_ns == MEND_NEVER) return NULL;
   take_out(deadlines, head);

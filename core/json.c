@@ -23,21 +23,9 @@ void mend_json_init(mend_json *json, mend_str text, unsigned depth_limit) {
 
 /* ---- Stopping ---------------------------------------------------------------------------------------------- */
 
-/* Moves line and column (from 0) over a text. */
-static void count_lines(mend_str text, unsigned *line, unsigned *column) {
-  const char *end = text.ptr + text.len;
-  const char *feed;
-  while (text.ptr < end && (feed = memchr(text.ptr, '\n', (size_t)(end - text.ptr))) != NULL) {
-    text.ptr = feed + 1;
-    ++*line;
-    *column = 0;
-  }
-  *column += (unsigned)(end - text.ptr);
-}
-
 /* Line and column of `at`, while the text before it is still there. */
 static void count_consumed(mend_json *json) {
-  count_lines((mend_str){json->text.ptr + json->counted, json->at - json->counted}, &json->line, &json->column);
+  mend__count_lines((mend_str){json->text.ptr + json->counted, json->at - json->counted}, &json->line, &json->column);
   json->counted = json->at;
 }
 
@@ -315,7 +303,7 @@ mend_status mend_json_error(const mend_json *json, mend_error *error) {
   const char *reason = json->token == MEND_JSON_ERROR ? json->reason : "expected the rest of the value";
   size_t at = json->token == MEND_JSON_ERROR ? json->at : json->text.len;
   unsigned line = json->line, column = json->column;
-  count_lines((mend_str){json->text.ptr + json->counted, at - json->counted}, &line, &column);
+  mend__count_lines((mend_str){json->text.ptr + json->counted, at - json->counted}, &line, &column);
   mend_str found = {json->text.ptr + at, json->text.len - at};
   line++;
   column++;

@@ -1,4 +1,5 @@
 #include "core/json_internal.h"
+#include "core/memory.h"
 #include "core/text.h"
 
 /* The four digits after \u as a UTF-16 code unit; -1 when they are not there. */
@@ -75,4 +76,48 @@ bool mend_json_is(const mend_json *json, mend_str text) {
     drop(&text, len);
   }
   return text.len == 0;
+}
+
+/* ---- Quoting ---- */
+
+typedef struct quoter {
+  char *buffer;
+  size_t room; /* what may be written before the closing quote */
+  size_t written, needed;
+  bool full;
+} quoter;
+
+/* Nothing of an item that does not fit is written, nor of what comes after it. */
+static void quote_item(quoter *q, const char *item, size_t len) {
+  q->needed += len;
+  q->full |= len > q->room - q->written;
+  if (q->full) return;
+  memcpy(q->buffer + q->written, item, len);
+  q->written += len;
+}
+
+static void quote_plain(quoter *q, mend_str run) {
+  size_t fitting = q->full ? 0 : mend__utf8_cut(run, q->room - q->written);
+  quote_item(q, run.ptr, fitting);
+  quote_item(q, run.ptr + fitting, run.len - fitting);
+}
+
+size_t mend_json_quote(mend_str text, char *buffer, size_t size) {
+  char nowhere[3];
+  if (size < sizeof nowhere) {
+    if (size > 0) buffer[0] = '\0';
+    buffer = nowhere;
+    size = sizeof nowhere;
+  }
+  quoter q = {.buffer = buffer, .room = size - 2};
+  quote_item(&q, "\"", 1);
+  while (text.len > 0) {
+    char escape[MEND__JSON_ESCAPE_MAX];
+    mend_str plain = {text.ptr, mend__json_plain_len(text)};
+    quote_plain(&q, plain);
+    drop(&text, plain.len);
+    if (text.len > 0) quote_item(&q, escape, mend__json_escape_first(&text, escape));
+  }
+  memcpy(buffer + q.written, "\"", 2);
+  return q.needed + 1;
 }

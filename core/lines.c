@@ -1,6 +1,7 @@
 #include "core/lines.h"
 
 #include "core/memory.h"
+#include "core/reason.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,16 +120,6 @@ mend_status mend__lines_next(mend__lines *lines, mend__line *ret_line) {
   return hand_out(lines, lines->end, lines->end, true, ret_line);
 }
 
-/* glibc's untranslated text, so that sentences do not depend on the locale. */
-static const char *reason_of(int number) {
-#ifdef __GLIBC__
-  const char *text = strerrordesc_np(number);
-  return text != NULL ? text : "unknown error";
-#else
-  return strerror(number);
-#endif
-}
-
 static int open_or_dup(const char *path) {
   if (strcmp(path, "-") == 0) return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   return open(path, O_RDONLY | O_CLOEXEC);
@@ -148,5 +139,5 @@ mend_status mend__open_input(const char *path, int *ret_fd, mend_error *error) {
     return MEND_OK;
   }
   if (fd >= 0) close(fd);
-  return mend_error_set(error, failure == ENOENT ? MEND_ENOENT : MEND_EIO, "%s: %s", path, reason_of(failure));
+  return mend_error_set(error, failure == ENOENT ? MEND_ENOENT : MEND_EIO, "%s: %s", path, mend__reason(failure));
 }

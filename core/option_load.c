@@ -1,4 +1,5 @@
 #include "core/option_internal.h"
+#include "core/text.h"
 #include "mend/json.h"
 
 enum { KEY_ROOM = 256 }; /* for the longest name with every character escaped */
@@ -15,14 +16,8 @@ typedef struct option_loader {
 
 /* Adds the place to the sentence that was written for `status`. */
 static mend_status fail_at(const option_loader *loader, const char *place, mend_status status) {
-  if (loader->error == NULL || place == NULL) return status;
-  unsigned line = 1, column = 1;
-  for (const char *at = loader->json.text.ptr; at < place; at++) {
-    column = *at == '\n' ? 1 : column + 1;
-    line += *at == '\n';
-  }
-  loader->error->line = line;
-  loader->error->column = column;
+  const char *text = loader->json.text.ptr;
+  if (place != NULL) mend__error_place(loader->error, (mend_str){text, (size_t)(place - text)});
   return status;
 }
 

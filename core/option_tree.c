@@ -117,8 +117,12 @@ static mend__option_fault set_argument(mend__option_draft *draft, const mend__op
 }
 
 mend_status mend__option_report_unknown(mend_str name, const char *nearest, mend_error *error) {
-  if (nearest == NULL) return mend_error_set(error, MEND_ENOENT, "unknown option %.*s", MEND_STR_ARG(name));
-  return mend_error_set(error, MEND_ENOENT, "unknown option %.*s; did you mean %s?", MEND_STR_ARG(name), nearest);
+  enum { NAME_SHOWN = 80 };
+  const char *more = name.len > NAME_SHOWN ? "..." : "";
+  if (name.len > NAME_SHOWN) name.len = mend__utf8_cut(name, NAME_SHOWN);
+  if (nearest == NULL) return mend_error_set(error, MEND_ENOENT, "unknown option \"%.*s%s\"", MEND_STR_ARG(name), more);
+  return mend_error_set(error, MEND_ENOENT, "unknown option \"%.*s%s\"; did you mean %s?", MEND_STR_ARG(name), more,
+                        nearest);
 }
 
 mend_status mend_option_tree_set(mend_option_tree *tree, mend_str name, mend_str value, mend_error *error) {

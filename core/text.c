@@ -80,3 +80,65 @@ int mend__hex_value(char digit) {
   if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
   return -1;
 }
+
+/* ---- Writing JSON strings ---- */
+
+size_t mend__json_plain_len(mend_str text) {
+  const char *place = text.ptr, *end = text.ptr + text.len;
+  for (;;) {
+    place = mend__skip_plain(place, end);
+    if (place == end || (unsigned char)*place < 0x80) break;
+    mend__prefix character = mend__utf8_prefix(place, (size_t)(end - place));
+    if (!character.whole) break;
+    place += character.len;
+  }
+  return (size_t)(place - text.ptr);
+}
+
+size_t mend__character_len(mend_str text) {
+  size_t len = mend__utf8_prefix(text.ptr, text.len).len;
+  return len > 0 ? len : 1;
+}
+
+static size_t escape(char c, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
+  static const char special[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+  const char *found = memchr(special, c, sizeof special - 1);
+  ret_bytes[0] = '\\';
+  if (found != NULL) {
+    ret_bytes[1] = names[found - special];
+    return 2;
+  }
+  memcpy(ret_bytes + 1, "u00", 3);
+  ret_bytes[4] = mend__hex_digit((unsigned char)c >> 4);
+  ret_bytes[5] = mend__hex_digit((unsigned char)c);
+  return MEND__JSON_ESCAPE_MAX;
+}
+
+size_t mend__json_escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
+  const char first = rest->ptr[0];
+  size_t len = mend__character_len(*rest);
+  rest->ptr += len;
+  rest->len -= len;
+  return (unsigned char)first < 0x80 ? escape(first, ret_bytes) : mend__utf8_encode(MEND__UTF8_REPLACEMENT, ret_bytes);
+}
+
+/* ---- Lines ---- */
+
+void mend__count_lines(mend_str piece, unsigned *line, unsigned *column) {
+  const char *end = piece.ptr + piece.len;
+  const char *feed;
+  while (piece.ptr < end && (feed = memchr(piece.ptr, '\n', (size_t)(end - piece.ptr))) != NULL) {
+    piece.ptr = feed + 1;
+    ++*line;
+    *column = 0;
+  }
+  *column += (unsigned)(end - piece.ptr);
+}
+
+void mend__error_place(mend_error *error, mend_str before) {
+  if (error == NULL) return;
+  unsigned line = 0, column = 0;
+  mend__count_lines(before, &line, &column);
+  error->line = line + 1;
+  error->column = column + 1;
+}

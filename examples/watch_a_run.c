@@ -24,9 +24,15 @@ int main(void) {
   if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
 
   for (int i = 0; i < 5 && status == MEND_OK; i++) {
-    status = mend_run_emit(run, "tool.before", "{\"tool_name\": \"search\", \"args\": {\"q\": \"weather\"}}", &error);
+    mend_tool_before_event before = MEND_TOOL_BEFORE_EVENT_INIT;
+    before.event.call = mend_run_next_call(run);
+    before.tool_name = MEND_STR("search");
+    before.args = MEND_STR("{\"q\": \"weather\"}");
+    status = mend_run_publish(run, &before.event);
     /* ... the tool runs ... */
-    if (status == MEND_OK) status = mend_run_emit(run, "tool.after", "{\"tool_name\": \"search\"}", &error);
+    mend_tool_after_event after = MEND_TOOL_AFTER_EVENT_INIT;
+    after.event.call = before.event.call;
+    if (status == MEND_OK) status = mend_run_publish(run, &after.event);
   }
 
   if (status != MEND_OK) fprintf(stderr, "watch_a_run: %s\n", mend_error_sentence(&error, status));

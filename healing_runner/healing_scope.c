@@ -80,10 +80,10 @@ static void write_notices(mend__buffer *buffer, const mend_options *config) {
     mend__buffer_json_string(buffer, MEND_STR("regression is enabled: it sees nothing until somebody in this scope "
                                               "publishes metacognition.confidence"));
   }
-  if (config->regression.enable && config->regression.window_n < 6) {
+  const char *warning = mend__watch_warning(config);
+  if (warning != NULL) {
     mend__buffer_char(buffer, ',');
-    mend__buffer_json_string(buffer, MEND_STR("regression.window_n is below 6: with noisy readings it often raises "
-                                              "false alarms"));
+    mend__buffer_json_string(buffer, mend_str_from(warning));
   }
   mend__buffer_char(buffer, ']');
 }

@@ -13,14 +13,19 @@ typedef struct hook_redirection {
   bool wanted;
 } hook_redirection;
 
+/* Those of a try. What is to run again may be what ran instead, so both are kept until the end. */
+typedef struct hook_wishes {
+  hook_redirection instead; /* decided before the tool ran */
+  hook_redirection again;   /* decided afterwards: another attempt */
+} hook_wishes;
+
 typedef struct attempt_passage {
   mend__attempt attempt;
   const mend__target *running; /* what hooks are shown and the tool is given */
-  bool is_last;                /* no hook can ask for another attempt */
+  hook_wishes *wishes;         /* NULL: the last attempt, in which redirects are ignored */
   mend_decision decision;      /* by the hook of this name */
   mend_str hook;
   mend__question question; /* of a decision that escalates */
-  hook_redirection instead;     /* decided before the tool ran */
 } attempt_passage;
 
 static void redirection_init(hook_redirection *redirection, const mend_allocator *allocator) {
@@ -68,7 +73,7 @@ static void ask_hooks(attempt_passage *passage, mend__phase phase, unsigned how)
 }
 
 static unsigned how_to_ask(const attempt_passage *passage) {
-  return passage->is_last ? MEND__ASK_IGNORE_REDIRECTS : MEND__ASK_ALL;
+  return passage->wishes == NULL ? MEND__ASK_IGNORE_REDIRECTS : MEND__ASK_ALL;
 }
 
 /* ---- Redirecting ---- */
@@ -110,12 +115,12 @@ static void ask_again(attempt_passage *passage) {
 /* False when the redirect failed, which then is the tool's failure. */
 static bool follow_redirect(attempt_passage *passage) {
   mend_error error = {MEND_OK, 0, 0, ""};
-  const mend_status status = redirect(passage, &passage->instead, &error);
+  const mend_status status = redirect(passage, &passage->wishes->instead, &error);
   if (status != MEND_OK) {
     fail_redirect(passage, status, &error);
     return false;
   }
-  passage->attempt.effective = passage->instead.target;
+  passage->attempt.effective = passage->wishes->instead.target;
   passage->attempt.redirected = true;
   passage->running = &passage->attempt.effective;
   ask_again(passage);
@@ -202,7 +207,7 @@ static void end_run(attempt_passage *passage) {
   }
   call->result->duration_ms = attempt->duration_ms;
   if (call->answer == MEND__ANSWER_VALUE) {
-    const bool other = attempt->redirected || passage->is_last;
+    const bool other = attempt->redirected || passage->wishes == NULL;
     call->result->outcome = other ? MEND_OUTCOME_REDIRECTED : MEND_OUTCOME_OK;
     mend__publish_after(attempt);
   } else {
@@ -241,7 +246,7 @@ static void carry_out(attempt_passage *passage) {
   }
 }
 
-static void ask_afterwards(attempt_passage *passage, mend__phase phase, unsigned how, hook_redirection *again) {
+static void ask_afterwards(attempt_passage *passage, mend__phase phase, unsigned how) {
   mend_call *call = call_of(passage);
   mend__decision_clear(&passage->decision);
   if (!mend__call_is_aborted(call)) ask_hooks(passage, phase, how);
@@ -249,7 +254,7 @@ static void ask_afterwards(attempt_passage *passage, mend__phase phase, unsigned
     mend__call_give_up(call);
   } else if (mend_decision_get_kind(&passage->decision) == MEND_DECISION_REDIRECT) {
     mend_error error = {MEND_OK, 0, 0, ""};
-    const mend_status status = redirect(passage, again, &error);
+    const mend_status status = redirect(passage, &passage->wishes->again, &error);
     if (status == MEND_OK) return;
     fail_redirect(passage, status, &error);
     call->result->outcome = MEND_OUTCOME_FAILED;
@@ -257,27 +262,25 @@ static void ask_afterwards(attempt_passage *passage, mend__phase phase, unsigned
 }
 
 /* These hooks change the outcome, not the event. A question must reach the person it is for. */
-static void follow_up(attempt_passage *passage, hook_redirection *again) {
+static void follow_up(attempt_passage *passage) {
   switch (result_of(passage)->outcome) {
   case MEND_OUTCOME_OK:
   case MEND_OUTCOME_REDIRECTED:
-  case MEND_OUTCOME_SKIPPED: ask_afterwards(passage, MEND__PHASE_AFTER, how_to_ask(passage), again); break;
-  case MEND_OUTCOME_ESCALATED: ask_afterwards(passage, MEND__PHASE_AFTER, MEND__ASK_IGNORE_REDIRECTS, again); break;
-  case MEND_OUTCOME_FAILED: ask_afterwards(passage, MEND__PHASE_ON_ERROR, how_to_ask(passage), again); break;
+  case MEND_OUTCOME_SKIPPED: ask_afterwards(passage, MEND__PHASE_AFTER, how_to_ask(passage)); break;
+  case MEND_OUTCOME_ESCALATED: ask_afterwards(passage, MEND__PHASE_AFTER, MEND__ASK_IGNORE_REDIRECTS); break;
+  case MEND_OUTCOME_FAILED: ask_afterwards(passage, MEND__PHASE_ON_ERROR, how_to_ask(passage)); break;
   case MEND_OUTCOME_ABORTED:
   case MEND_OUTCOME_CANCELLED: break;
   }
 }
 
-/* again: where a hook's wish for another attempt goes; NULL: there is none. */
-static void pass(mend_call *call, const mend__target *asked, hook_redirection *again) {
+static void pass(mend_call *call, const mend__target *asked, hook_wishes *wishes) {
   attempt_passage passage;
   passage.attempt = (mend__attempt){.call = call, .asked = asked};
   passage.running = asked;
-  passage.is_last = again == NULL;
+  passage.wishes = wishes;
   passage.hook = (mend_str)MEND_ABSENT;
   mend__decision_init(&passage.decision, call->boundary->allocator);
-  redirection_init(&passage.instead, call->boundary->allocator);
   call->attempt++;
   call->asked = asked;
   call->effective = asked;
@@ -287,24 +290,25 @@ static void pass(mend_call *call, const mend__target *asked, hook_redirection *a
   if (call->error == MEND_OK) {
     decide(&passage);
     carry_out(&passage);
-    follow_up(&passage, again);
+    follow_up(&passage);
   } else {
-    mend__call_refuse(call->result, call->error, NULL);
+    mend__result_refuse(call->result, call->boundary, call->error, NULL);
   }
   mend__decision_clear(&passage.decision);
-  redirection_free(&passage.instead);
 }
 
 void mend__boundary_try(mend_call *call, const mend__target *target) {
-  hook_redirection again;
-  redirection_init(&again, call->boundary->allocator);
-  pass(call, target, &again);
-  if (again.wanted) {
+  hook_wishes wishes;
+  redirection_init(&wishes.instead, call->boundary->allocator);
+  redirection_init(&wishes.again, call->boundary->allocator);
+  pass(call, target, &wishes);
+  if (wishes.again.wanted) {
     if (mend__call_is_cancelled(call)) {
       mend__call_give_up(call);
     } else {
-      pass(call, &again.target, NULL);
+      pass(call, &wishes.again.target, NULL);
     }
   }
-  redirection_free(&again);
+  redirection_free(&wishes.instead);
+  redirection_free(&wishes.again);
 }

@@ -51,8 +51,7 @@ void mend__call_forget_answer(mend_call *call) {
 }
 
 static mend_status keep_value(mend_call *call, mend_str value, mend_hash hash) {
-  const mend_status status =
-      mend__result_set(call->result, call->boundary->allocator, &call->result->value, value);
+  const mend_status status = mend__result_set(call->result, call->boundary->allocator, &call->result->value, value);
   call->lost = status != MEND_OK;
   if (status != MEND_OK) return status;
   call->answer = MEND__ANSWER_VALUE;
@@ -157,8 +156,7 @@ static mend_status open_locked(mend__run_state *state, mend_call *call) {
 
 static mend_status open_call(mend_call *call) {
   mend_boundary *boundary = call->boundary;
-  mend_status status =
-      mend_token_new(boundary->allocator, mend_bus_clock(mend_run_bus(boundary->run)), &call->token);
+  mend_status status = mend_token_new(boundary->allocator, mend_bus_clock(mend_run_bus(boundary->run)), &call->token);
   if (status != MEND_OK) return status;
   mend__run_lock(boundary->run);
   status = open_locked(boundary->run_state, call);
@@ -191,12 +189,21 @@ static void let_go(mend_call *call) {
   mend_boundary_release(call->boundary);
 }
 
-mend_status mend__call_refuse(mend_result *result, mend_status status, const char *sentence) {
+mend_status mend__result_begin(mend_result *result) {
+  if (result == NULL || result->size < sizeof *result) return MEND_EINVAL;
+  mend_result_clear(result);
+  return MEND_OK;
+}
+
+/* Without memory for the sentence the status's own stays. */
+mend_status mend__result_refuse(mend_result *result, const mend_boundary *boundary, mend_status status,
+                                const char *sentence) {
   result->outcome = MEND_OUTCOME_FAILED;
   result->error_type = mend_str_from(mend_status_name(status));
   result->error_message = mend_str_from(mend_status_message(status));
-  /* Without memory for the sentence the general one stays. */
-  if (sentence != NULL) mend__result_set(result, NULL, &result->error_message, mend_str_from(sentence));
+  if (sentence != NULL && *sentence != '\0') {
+    mend__result_set(result, boundary->allocator, &result->error_message, mend_str_from(sentence));
+  }
   return status;
 }
 
@@ -222,9 +229,8 @@ static mend_status read_target(const mend__target *given, const mend_allocator *
 mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const mend__target *given, mend_str call_name,
                              mend_result *result, mend__target *ret_target) {
   mend_error error = {MEND_OK, 0, 0, ""};
-  mend_result_clear(result);
   mend_status status = read_target(given, boundary->allocator, ret_target, &error);
-  if (status != MEND_OK) return mend__call_refuse(result, status, error.message);
+  if (status != MEND_OK) return mend__result_refuse(result, boundary, status, error.message);
   *call = (mend_call){
       .boundary = mend_boundary_retain(boundary), .name = call_name, .result = result, .thread = pthread_self()};
   status = open_call(call);
@@ -232,7 +238,7 @@ mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const men
   if (status == MEND_ABORTED) {
     refuse_aborted(call, given->tool);
   } else {
-    mend__call_refuse(result, status, NULL);
+    mend__result_refuse(result, boundary, status, NULL);
   }
   let_go(call);
   return status;

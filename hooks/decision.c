@@ -54,11 +54,10 @@ static void keep(mend_str *text, char **place) {
   *place += text->len + 1;
 }
 
-/* Makes the decision what `next`, whose texts are borrowed, says. They may be the decision's own. */
+/* Makes the decision what `next` says, whose texts are borrowed; they may be the decision's own. */
 static mend_status set(mend_decision *decision, mend_decision next) {
   const size_t size = room_for(next.reason) + room_for(next.stub) + room_for(next.tool) + room_for(next.args);
   next.allocator = decision->allocator;
-  next.memory = NULL;
   if (size > 0) {
     next.memory = mend__alloc(decision->allocator, size);
     if (next.memory == NULL) return MEND_ENOMEM;

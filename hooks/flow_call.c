@@ -19,11 +19,10 @@ mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str 
   mend_call_options options;
   mend_tool own;
   mend_error error = {MEND_OK, 0, 0, ""};
-  mend_status status = take_options(given, &options, &own, &error);
-  if (status != MEND_OK) {
-    mend_result_clear(ret_result);
-    return mend__call_refuse(ret_result, status, error.message);
-  }
+  mend_status status = mend__result_begin(ret_result);
+  if (status != MEND_OK) return status;
+  status = take_options(given, &options, &own, &error);
+  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary, status, error.message);
   mend__target target = {.tool = tool, .args = args, .own_ctx = options.tool_ctx};
   if (options.tool != NULL) target.own = &own;
   if (options.tool != NULL && tool.ptr == NULL) target.tool = mend_str_from(own.name);

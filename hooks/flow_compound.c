@@ -11,7 +11,8 @@ static void read_prompt(mend_str args, mend__buffer *ret_prompt) {
     const bool is_prompt = mend_json_is(&json, MEND_STR("prompt"));
     if (mend_json_next(&json) == MEND_JSON_STRING && is_prompt) {
       mend__buffer_clear(ret_prompt);
-      if (mend__buffer_reserve(ret_prompt, json.slice.len)) ret_prompt->len = mend_json_unescape(json.slice, ret_prompt->data);
+      if (mend__buffer_reserve(ret_prompt, json.slice.len))
+        ret_prompt->len = mend_json_unescape(json.slice, ret_prompt->data);
     }
     mend_json_skip(&json);
   }
@@ -33,7 +34,8 @@ static mend_status add_prompt(const mend_compound_tool *tool, mend_call *call, m
 }
 
 /* The agent's output is taken out of the call, so that the executor can answer it. */
-static mend_status run_agent(const mend_compound_tool *tool, mend_call *call, mend_str prompt, mend__buffer *ret_output) {
+static mend_status run_agent(const mend_compound_tool *tool, mend_call *call, mend_str prompt,
+                             mend__buffer *ret_output) {
   const mend_status status = check_step(call, tool->agent(tool->ctx, call, prompt));
   if (status != MEND_OK) return status;
   mend__buffer_str(ret_output, call->result->value);
@@ -91,20 +93,22 @@ mend_status mend_boundary_compound(mend_boundary *boundary, const mend_compound_
   mend_error error = {MEND_OK, 0, 0, ""};
   mend__buffer args;
   mend__buffer_init(&args, boundary->allocator);
-  mend_result_clear(ret_result);
-  mend_status status = take_tool(given, &tool, &error);
-  if (status != MEND_OK) return mend__call_refuse(ret_result, status, error.message);
+  mend_status status = mend__result_begin(ret_result);
+  if (status != MEND_OK) return status;
+  status = take_tool(given, &tool, &error);
+  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary, status, error.message);
   mend__buffer_str(&args, MEND_STR("{\"prompt\":"));
   mend__buffer_json_string(&args, prompt);
   mend__buffer_char(&args, '}');
   if (args.failed) {
-    status = mend__call_refuse(ret_result, MEND_ENOMEM, NULL);
+    status = mend__result_refuse(ret_result, boundary, MEND_ENOMEM, NULL);
   } else {
     const mend_tool own = {.size = sizeof own, .name = tool.name, .execute = execute};
     mend_call_options options = MEND_CALL_OPTIONS_INIT;
     options.tool = &own;
     options.tool_ctx = &tool;
-    status = mend_boundary_call(boundary, mend_str_from(tool.name), (mend_str){args.data, args.len}, &options, ret_result);
+    status =
+        mend_boundary_call(boundary, mend_str_from(tool.name), (mend_str){args.data, args.len}, &options, ret_result);
   }
   mend__buffer_free(&args);
   return status;

@@ -11,7 +11,6 @@ typedef struct retry_flow {
   mend_call call;
   mend__buffer note;
   uint64_t random;
-  double backoff_s; /* before the next attempt */
 } retry_flow;
 
 /* ---- Options ---- */
@@ -53,17 +52,16 @@ static uint64_t seed(const retry_flow *retry) {
   return mend_clock_now(mend_bus_clock(mend_run_bus(retry->call.boundary->run))).mono_ns ^ retry->call.number << 32;
 }
 
-static uint64_t next_pause_ns(retry_flow *retry) {
-  const double longest_s = fmin(retry->backoff_s, retry->options.backoff_max_s);
-  const double pause_s = retry->options.jitter ? longest_s * draw(&retry->random) : longest_s;
-  retry->backoff_s = fmin(retry->backoff_s * 2, retry->options.backoff_max_s);
+uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, uint64_t *random) {
+  const double longest_s = fmin(ldexp(options->backoff_s, (int)failures - 1), options->backoff_max_s);
+  const double pause_s = options->jitter ? longest_s * draw(random) : longest_s;
   const double pause_ns = pause_s * (double)MEND_SECOND_NS;
   return pause_ns < (double)MEND_NEVER ? (uint64_t)pause_ns : MEND_NEVER;
 }
 
-static mend_status pause_before_next(retry_flow *retry) {
-  const uint64_t pause_ns = next_pause_ns(retry);
-  return pause_ns > 0 ? mend_token_wait(retry->call.token, pause_ns) : MEND_OK;
+static void pause_before_next(retry_flow *retry, uint32_t failures) {
+  const uint64_t pause_ns = mend__backoff_ns(&retry->options, failures, &retry->random);
+  if (pause_ns > 0) mend_token_wait(retry->call.token, pause_ns);
 }
 
 /* ---- The note ---- */
@@ -123,7 +121,7 @@ static void try_again_and_again(retry_flow *retry, const mend__target *target) {
   uint32_t tries = 1;
   for (mend__boundary_try(&retry->call, target); wants_another(retry, tries); tries++) {
     enrich(retry);
-    pause_before_next(retry);
+    pause_before_next(retry, tries);
     if (mend__call_is_cancelled(&retry->call)) {
       mend__call_give_up(&retry->call);
       return;
@@ -138,19 +136,17 @@ mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str
   retry_flow retry;
   mend__target target;
   mend_error error = {MEND_OK, 0, 0, ""};
-  mend_status status = take_options(given, &retry.options, &error);
-  if (status != MEND_OK) {
-    mend_result_clear(ret_result);
-    return mend__call_refuse(ret_result, status, error.message);
-  }
-  status = mend__call_begin(&retry.call, boundary, &(mend__target){.tool = tool, .args = args},
-                            (mend_str)MEND_ABSENT, ret_result, &target);
+  mend_status status = mend__result_begin(ret_result);
+  if (status != MEND_OK) return status;
+  status = take_options(given, &retry.options, &error);
+  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary, status, error.message);
+  status = mend__call_begin(&retry.call, boundary, &(mend__target){.tool = tool, .args = args}, (mend_str)MEND_ABSENT,
+                            ret_result, &target);
   if (status != MEND_OK) return status;
   mend__buffer_init(&retry.note, boundary->allocator);
   mend__buffer_str(&retry.note, retry.options.note);
   show_note(&retry);
   retry.random = seed(&retry);
-  retry.backoff_s = retry.options.backoff_s;
   try_again_and_again(&retry, &target);
   mend__buffer_free(&retry.note);
   return mend__call_end(&retry.call);

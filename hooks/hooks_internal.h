@@ -22,7 +22,7 @@ enum { MEND__VALUE_DEPTH = MEND_JSON_DEPTH_MAX - 1 };
 struct mend_decision {
   const mend_allocator *allocator;
   mend_decision_kind kind;
-  bool escalates; /* a Skip that is a policy's question: `stub` holds it */
+  bool escalates;                    /* a Skip that is a policy's question: `stub` holds it */
   mend_str reason, stub, tool, args; /* NUL-terminated pieces of `memory` */
   char *memory;
 };
@@ -118,9 +118,9 @@ typedef struct mend__run_state {
   size_t open, open_named;
 
   /* decider.c. Detections are counted by their ids. */
-  _Atomic uint64_t announced; /* up to this one they have been published */
-  _Atomic uint64_t decided;   /* and up to this one decided about */
-  atomic_uint questions;      /* that wait for the next before */
+  _Atomic uint64_t announced;    /* up to this one they have been published */
+  _Atomic uint64_t decided;      /* and up to this one decided about */
+  atomic_uint questions;         /* that wait for the next before */
   pthread_mutex_t deciding_lock; /* covers what follows; nobody is called under it */
   pthread_cond_t changed;
   bool deciding, again;
@@ -187,8 +187,11 @@ mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const men
                              mend_result *result, mend__target *ret_target);
 /* Closes it, and returns what the flow returns. */
 mend_status mend__call_end(mend_call *call);
-/* Fills in a result for what went no further. */
-mend_status mend__call_refuse(mend_result *result, mend_status status, const char *sentence);
+/* What every flow begins with: clears the result. MEND_EINVAL when it is none. */
+mend_status mend__result_begin(mend_result *result);
+/* Fills in a result for what went no further, and returns the status. sentence: NULL for the status's own. */
+mend_status mend__result_refuse(mend_result *result, const mend_boundary *boundary, mend_status status,
+                                const char *sentence);
 static inline bool mend__call_is_aborted(const mend_call *call) {
   return atomic_load_explicit(&((mend_call *)call)->aborted, memory_order_acquire);
 }
@@ -237,9 +240,9 @@ typedef struct mend__attempt {
   mend_call *call;
   const mend__target *asked;
   mend__target effective;
-  bool redirected;       /* `effective` is another one */
+  bool redirected; /* `effective` is another one */
   uint64_t started_ns;
-  double duration_ms;    /* 0 for what did not run */
+  double duration_ms; /* 0 for what did not run */
 } mend__attempt;
 
 /* On success started_ns is set. */
@@ -253,9 +256,14 @@ void mend__publish_refused(mend_run *run, uint64_t call, mend_str call_name, men
 
 /* ---- merge.c ---- */
 
-/* Writes the object `args` with the members of the object `more` put over its own (Python's {**args, **more}). Errors:
- * MEND_EINVAL with a sentence for what jansson or the form refuses, MEND_ENOMEM. */
+/* Writes the object `args` with the members of the object `more` put over its own: shallow, like Python's {**args, **more}.
+ * Both are valid JSON. Errors: MEND_EINVAL with a sentence for what is no object, MEND_ENOMEM. */
 mend_status mend__merge_args(mend_str args, mend_str more, mend__buffer *merged, mend_error *error);
+
+/* ---- flow_retry.c ---- */
+
+/* The pause after so many failures; *random is where the jitter is drawn from. */
+uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, uint64_t *random);
 
 /* ---- decider.c: watchdog hooks ---- */
 

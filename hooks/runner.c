@@ -173,7 +173,7 @@ static void publish(const mend_hook_call *call, mend_event *event) {
 static void publish_shadowed(const asking *round, const hook_entry *entry, mend_decision_kind kind,
                              mend_str active_hook) {
   mend_hook_shadowed_event event = MEND_HOOK_SHADOWED_EVENT_INIT;
-  event.hook = mend_str_from(entry->name);
+  event.hook = mend_str_from(entry->hook.name);
   event.decision = mend_str_from(mend_decision_kind_name(kind));
   event.active_hook = active_hook;
   event.tool_name = round->call->tool_name;
@@ -182,7 +182,7 @@ static void publish_shadowed(const asking *round, const hook_entry *entry, mend_
 
 static void publish_failed(const asking *round, const hook_entry *entry, const char *failure) {
   mend_hook_failed_event event = MEND_HOOK_FAILED_EVENT_INIT;
-  event.hook = mend_str_from(entry->name);
+  event.hook = mend_str_from(entry->hook.name);
   event.phase = phase_name(round->phase);
   event.error = mend_str_from(failure);
   event.fail_closed = entry->fail_closed;
@@ -219,7 +219,7 @@ static void fail(const asking *round, const hook_entry *entry, const char *failu
   mend_decision_continue(decision);
   if (!entry->fail_closed) return;
   char reason[256];
-  snprintf(reason, sizeof reason, "hook %s failed: %s", entry->name, failure);
+  snprintf(reason, sizeof reason, "hook %s failed: %s", entry->hook.name, failure);
   mend__decision_force_abort(decision, mend_str_from(reason));
 }
 
@@ -237,7 +237,7 @@ static void weigh(const asking *round, const hook_entry *entry, mend_decision *d
     publish_shadowed(round, entry, kind, (mend_str)MEND_ABSENT);
   } else if (kind == MEND_DECISION_ABORT || round->active->kind == MEND_DECISION_CONTINUE) {
     mend__decision_move(round->active, decision);
-    *round->active_hook = mend_str_from(entry->name);
+    *round->active_hook = mend_str_from(entry->hook.name);
   } else {
     publish_shadowed(round, entry, kind, *round->active_hook);
   }

@@ -3,6 +3,7 @@
 #include "bus/event_json.h"
 #include "core/lines.h"
 #include "core/memory.h"
+#include "core/reason.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ static mend_status next_line(mend_journal_reader *reader, mend__line *ret_line, 
   case MEND_ELIMIT:
     return mend_error_set_at(error, status, (unsigned)ret_line->number, 0, "line %llu is longer than %zu bytes",
                              (unsigned long long)ret_line->number, MEND_JOURNAL_LINE_MAX);
-  case MEND_EIO: return mend_error_set(error, status, "%s: %s", reader->name, strerror(errno));
+  case MEND_EIO: return mend_error_set(error, status, "%s: %s", reader->name, mend__reason(errno));
   default: return mend_error_set(error, status, "%s", mend_status_message(status));
   }
 }

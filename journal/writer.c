@@ -3,6 +3,7 @@
 #include "bus/event_json.h"
 #include "core/memory.h"
 #include "core/options_size.h"
+#include "core/reason.h"
 #include "journal/journal_internal.h"
 
 #include <math.h>
@@ -151,13 +152,13 @@ mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *given, 
   if (journal == NULL) return mend_error_set(error, MEND_ENOMEM, "%s", mend_status_message(MEND_ENOMEM));
 
   if (!mend__journal_file_open(&journal->file, options.path, options.fd)) {
-    status = mend_error_set(error, MEND_EIO, "%s: %s", journal->name, strerror(journal->file.failure));
+    status = mend_error_set(error, MEND_EIO, "%s: %s", journal->name, mend__reason(journal->file.failure));
     goto failed;
   }
-  const char *topics = options.topics != NULL ? options.topics : "*";
-  status = mend_bus_subscribe(bus, topics, on_event, journal, NULL, &journal->subscription);
+  const char *pattern = options.pattern != NULL ? options.pattern : "*";
+  status = mend_bus_subscribe(bus, pattern, on_event, journal, NULL, &journal->subscription);
   if (status != MEND_OK) {
-    mend_error_set(error, status, "topics: \"%s\": %s", topics, mend_status_message(status));
+    mend_error_set(error, status, "pattern: \"%s\": %s", pattern, mend_status_message(status));
     mend__journal_file_close(&journal->file);
     goto failed;
   }
@@ -171,7 +172,7 @@ failed:
 
 /* What is to be said at the end. */
 static mend_status verdict(const mend_journal *journal, bool closed, mend_error *error) {
-  const char *reason = strerror(journal->file.failure);
+  const char *reason = mend__reason(journal->file.failure);
   if (journal->lost > 0) {
     return mend_error_set(error, MEND_EIO, "%s: %llu events could not be written, the last: %s", journal->name,
                           (unsigned long long)journal->lost,

@@ -11,8 +11,8 @@ static mend__loop_driver *find_driver(const mend_loop *loop, const void *ctx) {
   return NULL;
 }
 
-/* The one after the driver with this id, NULL when there is none. A driver's call may change the table, so an index would
- * not do. */
+/* The one after the driver with this id, NULL when there is none. A driver's call may change the table, so an index
+ * would not do. */
 static mend__loop_driver *driver_after(const mend_loop *loop, uint64_t id) {
   for (size_t i = 0; i < loop->driver_count; i++) {
     if (loop->drivers[i].id > id) return &loop->drivers[i];

@@ -1,5 +1,6 @@
 #include "core/memory.h"
 #include "core/options_size.h"
+#include "core/reason.h"
 #include "loop/loop_internal.h"
 
 #include <errno.h>
@@ -50,11 +51,15 @@ void mend__loop_unhold(mend_loop *loop) {
 /* ---- libevent ---- */
 
 /* In a caller's base this is how the loop learns which thread it is on. */
-static void turn_here(mend_loop *loop) {
+static void note_thread(mend_loop *loop) {
   pthread_mutex_lock(&loop->lock);
   loop->thread = pthread_self();
   loop->thread_known = true;
   pthread_mutex_unlock(&loop->lock);
+}
+
+static void turn_here(mend_loop *loop) {
+  if (!loop->owns_thread) note_thread(loop);
   mend__loop_turn(loop);
 }
 
@@ -78,11 +83,23 @@ static void on_timer(evutil_socket_t fd, short events, void *ctx) {
 
 static mend_status open_wake_fd(mend_loop *loop, mend_error *error) {
   loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  return loop->wake_fd >= 0 ? MEND_OK : mend_error_set(error, MEND_EIO, "eventfd: %s", strerror(errno));
+  return loop->wake_fd >= 0 ? MEND_OK : mend_error_set(error, MEND_EIO, "eventfd: %s", mend__reason(errno));
+}
+
+/* libevent ends the process when it cannot open the descriptors of a base (epoll, a timer, a pair for signals). */
+static bool can_open_four(void) {
+  int fds[4];
+  size_t count = 0;
+  while (count < 4 && (fds[count] = eventfd(0, EFD_CLOEXEC)) >= 0)
+    count++;
+  for (size_t i = 0; i < count; i++)
+    close(fds[i]);
+  return count == 4;
 }
 
 /* Without locks, for nobody else uses it, and without what the environment says about it. */
 static mend_status open_base(mend_loop *loop, mend_error *error) {
+  if (!can_open_four()) return mend_error_set(error, MEND_EIO, "an event_base: %s", mend__reason(EMFILE));
   struct event_config *config = event_config_new();
   if (config == NULL) return mend_error_set(error, MEND_ENOMEM, "libevent: out of memory");
   const int flags = EVENT_BASE_FLAG_PRECISE_TIMER | EVENT_BASE_FLAG_NO_CACHE_TIME | EVENT_BASE_FLAG_NOLOCK |
@@ -121,8 +138,8 @@ static void *thread_main(void *ctx) {
   return NULL;
 }
 
-/* The new thread inherits the mask, so no signal can come to it first. What its own mistakes raise cannot be blocked, only
- * be hidden from whoever reports crashes. */
+/* The new thread inherits the mask, so no signal can come to it first. What its own mistakes raise cannot be blocked,
+ * only be hidden from whoever reports crashes. */
 static int create_without_signals(mend_loop *loop) {
   static const int own_mistakes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
   sigset_t blocked, before;
@@ -140,7 +157,7 @@ static mend_status start_thread(mend_loop *loop, mend_error *error) {
   const int failure = create_without_signals(loop);
   loop->thread_known = failure == 0;
   pthread_mutex_unlock(&loop->lock);
-  return failure == 0 ? MEND_OK : mend_error_set(error, MEND_EIO, "a thread: %s", strerror(failure));
+  return failure == 0 ? MEND_OK : mend_error_set(error, MEND_EIO, "a thread: %s", mend__reason(failure));
 }
 
 /* ---- Life ---- */
@@ -183,11 +200,9 @@ mend_loop *mend_loop_retain(mend_loop *loop) {
   return loop;
 }
 
-static void end_thread(mend_loop *loop, bool is_in_turn) {
-  if (is_in_turn) return; /* the turn sees it */
-  const pthread_t thread = loop->thread;
+static void end_thread(mend_loop *loop) {
   mend__loop_signal(loop);
-  pthread_join(thread, NULL);
+  pthread_join(loop->thread, NULL);
   mend__loop_let_go(loop);
 }
 
@@ -196,13 +211,13 @@ void mend_loop_release(mend_loop *loop) {
   pthread_mutex_lock(&loop->lock);
   const bool already = loop->ending; /* a function that ran at the end took a reference and dropped it */
   const bool is_in_turn = mend__loop_is_in_turn(loop);
-  loop->ending = true;
   if (!already) loop->ends_here = is_in_turn;
+  loop->ending = true;
   pthread_mutex_unlock(&loop->lock);
-  if (already) return;
+  if (already || is_in_turn) return; /* the turn sees it */
   if (loop->owns_thread) {
-    end_thread(loop, is_in_turn);
-  } else if (!is_in_turn) {
+    end_thread(loop);
+  } else {
     mend__loop_turn(loop);
   }
 }

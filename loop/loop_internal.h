@@ -101,8 +101,8 @@ void mend__loop_turn(mend_loop *loop);
 void mend__loop_signal(mend_loop *loop);
 bool mend__loop_is_in_turn(const mend_loop *loop);
 bool mend__loop_is_here(const mend_loop *loop);
-/* Around a call of something that may be removed, which is made without the lock. Calls do not nest: posted functions, which
- * are not counted here, may advance a virtual clock, but what the clock runs may not. */
+/* Around a call of something that may be removed, which is made without the lock. Calls do not nest: posted functions,
+ * which are not counted here, may advance a virtual clock, but what the clock runs may not. */
 void mend__loop_begin_call(mend_loop *loop, const void *called);
 void mend__loop_end_call(mend_loop *loop);
 /* Waits until a call of it that is under way is over, unless this is the thread it is on. */

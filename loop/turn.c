@@ -86,8 +86,8 @@ static void run_first_posted(mend_loop *loop) {
   pthread_mutex_lock(&loop->lock);
 }
 
-/* Those posted meanwhile wait for the next turn, so that nothing else waits for ever; at the end there is no next turn, and
- * posting is over. */
+/* Those posted meanwhile wait for the next turn, so that nothing else waits for ever; at the end there is no next turn,
+ * and posting is over. */
 static void run_posted(mend_loop *loop) {
   const uint64_t last = loop->last_posted_number;
   while (loop->first_posted != NULL && (loop->first_posted->number <= last || loop->ending))
@@ -225,16 +225,26 @@ static void hand_over(mend_loop *loop, mend__loop_request request, uint64_t now_
 }
 
 static bool is_behind(mend_loop *loop) {
-  pthread_mutex_lock(&loop->lock);
-  const bool is_behind = !loop->ending && (loop->first_posted != NULL || atomic_load(&loop->stale));
-  pthread_mutex_unlock(&loop->lock);
-  return is_behind;
+  if (loop->ending) return false;
+  if (atomic_load(&loop->stale)) return true;
+  return !mend__loop_is_in_turn(loop) && (loop->running || loop->first_posted != NULL);
+}
+
+/* What was posted may post; who does so without end does not stop the clock. */
+static void catch_up(mend_loop *loop) {
+  bool behind = true;
+  for (int round = 0; behind && round < MEND_CLOCK_RUNS_MAX; round++) {
+    pthread_mutex_lock(&loop->lock);
+    behind = is_behind(loop);
+    pthread_mutex_unlock(&loop->lock);
+    if (behind) hand_over(loop, MEND__REQUEST_CATCH_UP, 0);
+  }
 }
 
 uint64_t mend__loop_clock_next(void *ctx) {
   mend_loop *loop = ctx;
   mend__loop_hold(loop); /* it may end in a turn on this thread */
-  if (is_behind(loop)) hand_over(loop, MEND__REQUEST_CATCH_UP, 0);
+  catch_up(loop);
   pthread_mutex_lock(&loop->lock);
   const uint64_t next_ns = loop->ending ? MEND_NEVER : next_deadline(loop);
   pthread_mutex_unlock(&loop->lock);

@@ -28,12 +28,14 @@ static const cli_command *find_command(const char *name) {
 }
 
 static int unknown_command(const char *name) {
-  const char *names[sizeof commands / sizeof commands[0] + 1] = {"help"};
-  for (size_t i = 0; commands[i] != NULL; i++)
-    names[i + 1] = commands[i]->name;
-  const char *near = cli_nearest(name, names);
-  if (near == NULL) return cli_fail("unknown command %s; `mend --help` lists them", name);
-  return cli_fail("unknown command %s; did you mean %s?", name, near);
+  enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] - 1 };
+  const char *words[COMMAND_COUNT + 4] = {NULL};
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    words[i] = commands[i]->name;
+  words[COMMAND_COUNT] = "help";
+  words[COMMAND_COUNT + 1] = "--version";
+  words[COMMAND_COUNT + 2] = "--help";
+  return cli_unknown(name[0] == '-' ? "option" : "command", name, words, "mend --help");
 }
 
 static int show_help(const char *command_name) {
@@ -53,10 +55,7 @@ static int dispatch(int argc, char **argv) {
     return CLI_FAILED;
   }
   const char *name = argv[1];
-  if (strcmp(name, "--version") == 0) {
-    printf("mend %s\n", mend_version());
-    return CLI_FINE;
-  }
+  if (strcmp(name, "--version") == 0) return cli_show_version();
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return show_help(NULL);
   if (strcmp(name, "help") == 0) return show_help(argv[2]);
   const cli_command *command = find_command(name);

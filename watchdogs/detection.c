@@ -4,12 +4,13 @@
 
 /* ---- Making one ---- */
 
-enum { TEXT_COUNT = 10 };
+enum { TEXT_COUNT = 11 };
 
 static void list_texts(mend_detection *detection, mend_str *ret_texts[TEXT_COUNT]) {
-  mend_str *texts[TEXT_COUNT] = {
-      &detection->detector,   &detection->run_id,    &detection->reason,   &detection->summary, &detection->tool_name,
-      &detection->first_call, &detection->last_call, &detection->evidence, &detection->steer,   &detection->payload};
+  mend_str *texts[TEXT_COUNT] = {&detection->detector,  &detection->run_id,    &detection->reason,
+                                 &detection->summary,   &detection->tool_name, &detection->first_call,
+                                 &detection->last_call, &detection->evidence,  &detection->steer,
+                                 &detection->payload,   &detection->kind};
   memcpy(ret_texts, texts, sizeof texts);
 }
 
@@ -30,6 +31,8 @@ static double clamp(double value) {
 
 static mend_status check(const mend_detection *detection) {
   if (detection->reason.len == 0) return MEND_EINVAL;
+  if (detection->evidence.len > MEND_DETECTION_JSON_MAX) return MEND_ELIMIT;
+  if (detection->payload.len > MEND_DETECTION_JSON_MAX) return MEND_ELIMIT;
   if (detection->evidence.ptr != NULL && !is_json(detection->evidence, MEND_JSON_ARRAY)) return MEND_EINVAL;
   if (detection->payload.ptr != NULL && !is_json(detection->payload, MEND_JSON_OBJECT)) return MEND_EINVAL;
   return MEND_OK;
@@ -57,13 +60,17 @@ mend_status mend__detection_new(const mend_detection *given, mend_str detector, 
   taken.run_id = run_id;
   taken.severity = clamp(taken.severity);
   taken.confidence = clamp(taken.confidence);
+  if (taken.kind.len == 0) taken.kind = detector;
   if (taken.summary.len == 0) taken.summary = taken.reason;
 
   mend_str *texts[TEXT_COUNT];
   size_t size = TEXT_COUNT;
   list_texts(&taken, texts);
-  for (int i = 0; i < TEXT_COUNT; i++)
+  for (int i = 0; i < TEXT_COUNT; i++) {
+    const bool is_json = texts[i] == &taken.evidence || texts[i] == &taken.payload;
+    if (!is_json) texts[i]->len = mend__utf8_cut(*texts[i], MEND_DETECTION_TEXT_MAX);
     size += texts[i]->len;
+  }
   mend__detection *block = mend__alloc(allocator, sizeof *block + size);
   if (block == NULL) return MEND_ENOMEM;
   *block = (mend__detection){.detection = taken, .allocator = allocator};
@@ -98,6 +105,7 @@ static void publish(mend_run *run, const mend_detection *detection) {
   mend_detection_event event = MEND_DETECTION_EVENT_INIT;
   event.detection_id = detection->id;
   event.detector = detection->detector;
+  event.kind = detection->kind;
   event.reason = detection->reason;
   event.severity = detection->severity;
   event.confidence = detection->confidence;

@@ -155,6 +155,7 @@ static mend_status hash_args(const loop_state *state, mend_str args, mend_hash *
     result = mend_json_hash(args, scratch, MEND_HASH_SCRATCH);
     mend__free(allocator, scratch);
   }
+  if (result.raw) mend__count(&state->watchdog->counters.raw);
   *ret_hash = result.hash;
   return MEND_OK;
 }
@@ -203,7 +204,7 @@ static mend_status report(const loop_state *state, const loop_pair *pair, const 
   detection.first_call = mend__call_text(first->call, mend__kept_text_first(&first->name), first_digits);
   detection.last_call = mend__call_text(last->call, mend__kept_text_first(&last->name), last_digits);
   detection.count = pair->count;
-  detection.steer = MEND_STR("the same call gives the same answer: use the answer it gave, or try something else");
+  detection.steer = MEND_STR("asking again has not helped so far: use what it answered, or try something else");
 
   mend__buffer text;
   mend__buffer_init(&text, watchdog->allocator);

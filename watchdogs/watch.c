@@ -3,6 +3,9 @@
 
 static uint64_t add_saturating(uint64_t a, uint64_t b) { return a > MEND_NEVER - b ? MEND_NEVER : a + b; }
 
+/* MEND_NEVER is never due, not even when the clock has come to the end of time. */
+static bool is_due(uint64_t deadline_ns, uint64_t now_ns) { return deadline_ns <= now_ns && deadline_ns != MEND_NEVER; }
+
 /* ---- Emitting ---- */
 
 mend_status mend_emit(mend_emitter *emitter, const mend_detection *given) {
@@ -226,7 +229,7 @@ static void expire_entry(watch_pass *pass, mend__watch_entry *entry, mend_time n
     entry->deadline_ns = poll_ns;
     return;
   }
-  while (entry->deadline_ns <= now.mono_ns) {
+  while (is_due(entry->deadline_ns, now.mono_ns)) {
     const uint64_t deadline_ns = entry->deadline_ns;
     call_expire(pass, entry, now, deadline_ns);
     ask_deadline(entry);
@@ -237,7 +240,7 @@ static void expire_entry(watch_pass *pass, mend__watch_entry *entry, mend_time n
 static void expire_entries(watch_pass *pass, mend_time now) {
   for (size_t i = 0; i < pass->watch->count; i++) {
     mend__watch_entry *entry = &pass->watch->entries[i];
-    if (entry->deadline_ns <= now.mono_ns) expire_entry(pass, entry, now);
+    if (is_due(entry->deadline_ns, now.mono_ns)) expire_entry(pass, entry, now);
   }
 }
 
@@ -262,7 +265,7 @@ static mend_status watch_event(void *ctx, const mend_event *event) {
   if (!is_interesting(watch, event->kind)) return MEND_OK;
   watch_pass pass = {.watch = watch};
   mend__run_lock(watch->run);
-  if (watch->next_ns <= event->mono_ns) expire_entries(&pass, (mend_time){event->mono_ns, event->wall_ns});
+  if (is_due(watch->next_ns, event->mono_ns)) expire_entries(&pass, (mend_time){event->mono_ns, event->wall_ns});
   if (event->kind == MEND_EVENT_RUN_RESET) reset_entries(&pass);
   for (size_t i = 0; i < watch->count; i++) {
     mend__watch_entry *entry = &watch->entries[i];

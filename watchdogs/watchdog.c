@@ -74,6 +74,7 @@ mend_status mend_watchdog_get_stats(mend_watchdog *watchdog, mend_watchdog_stats
       .ignored = atomic_load_explicit(&watchdog->counters->ignored, memory_order_relaxed),
       .duplicates = atomic_load_explicit(&watchdog->counters->duplicates, memory_order_relaxed),
       .unwatched = atomic_load_explicit(&watchdog->counters->unwatched, memory_order_relaxed),
+      .raw = atomic_load_explicit(&watchdog->counters->raw, memory_order_relaxed),
   };
   memcpy(ret_stats, &stats, stats.size);
   return MEND_OK;

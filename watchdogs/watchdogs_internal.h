@@ -40,7 +40,7 @@ static inline bool mend__wants_kind(const mend__wants *wants, mend_event_kind ki
 
 /* What a built-in watchdog counts, over all its runs. */
 typedef struct mend__counters {
-  _Atomic uint64_t ignored, duplicates, unwatched;
+  _Atomic uint64_t ignored, duplicates, unwatched, raw;
 } mend__counters;
 
 static inline void mend__count(_Atomic uint64_t *counter) {

@@ -41,9 +41,11 @@ typedef struct mend_bus_options {
   uint32_t run_limit;              /**< runs made by mend_bus_run that are kept, 1..2^31; default 10,000 */
   uint32_t topic_limit;            /**< topics, built-in ones included, 64..65,536; default 65,536 */
   uint64_t id_seed;                /**< seed of trace ids, for tests; 0: from getrandom, once a bus */
+  mend_log_fn log;                 /**< for everything on the bus; NULL: nowhere */
+  void *log_ctx;
 } mend_bus_options;
 #define MEND_BUS_OPTIONS_INIT                                                                                          \
-  { sizeof(mend_bus_options), NULL, NULL, 32, 10000, 65536, 0 }
+  { sizeof(mend_bus_options), NULL, NULL, 32, 10000, 65536, 0, NULL, NULL }
 
 /** \param options  NULL for the defaults. Errors: MEND_EINVAL (the sentence names the option), MEND_ENOMEM, MEND_EIO when
  * the system has no randomness. One reference is the caller's. */
@@ -51,7 +53,7 @@ MEND_API mend_status mend_bus_new(const mend_bus_options *options, mend_bus **re
 MEND_API mend_bus *mend_bus_retain(mend_bus *bus);
 /**
  * Drops a reference; NULL is allowed. A publisher must hold one (a run's counts). With the last one the subscriptions are
- * closed, their destroy functions run and the bus is freed; dropped in a handler, that happens when the thread's
+ * closed, their destroy functions run (making subscriptions or runs is MEND_ECLOSED from then on) and the bus is freed; dropped in a handler, that happens when the thread's
  * outermost publish returns; publishes under way on other threads are waited for.
  */
 MEND_API void mend_bus_release(mend_bus *bus);
@@ -88,7 +90,8 @@ typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
  * run of the bus. The first event seen is the first whose publish begins afterwards. Subscribing twice calls twice.
  * \param destroy  called once with ctx when the subscription is closed and no thread can be in the handler; NULL: nothing
  * \param ret_subscription  the caller's to close; NULL when it shall live as long as the bus
- * Errors: MEND_EINVAL for a malformed pattern, MEND_ELIMIT, MEND_ENOMEM; destroy is then not called.
+ * Errors: MEND_EINVAL for a malformed pattern, MEND_ELIMIT, MEND_ENOMEM, MEND_ECLOSED from a destroy function at the end
+ * of the bus; destroy is then not called.
  */
 MEND_API mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
                                         void (*destroy)(void *ctx), mend_subscription **ret_subscription);
@@ -164,12 +167,16 @@ MEND_API mend_status mend_run_publish(mend_run *run, mend_event *event);
 /** Delivers an event that is stamped already; event->run says whose it is. Errors as above. */
 MEND_API mend_status mend_bus_publish(mend_bus *bus, const mend_event *event);
 /**
- * Publishes an event given as JSON. An own topic takes any object as its payload; a built-in topic's object is read into
- * its struct, and a field of the wrong type is refused by name. "call_id" in it names the call.
+ * Publishes an event given as JSON. An own topic takes any object as its payload. A built-in topic's object is read into
+ * its struct; a field of the wrong type and one the topic does not have are refused by name. Short names are taken too:
+ * tool for tool_name, error for error_message. "call_id" names the call, "span_id" the span; what else a journal's line
+ * has before its payload (ts, seq, run_id, ...) may be there and is the run's to say.
  * \param payload  a JSON object; NULL for {}
- * Errors: MEND_ESYNTAX, MEND_EINVAL, and those of publishing.
+ * Errors: MEND_ESYNTAX, MEND_EINVAL (what is wrong with topic or payload), and those of publishing.
  */
 MEND_API mend_status mend_run_emit(mend_run *run, const char *topic, const char *payload, mend_error *error);
+/** The same from texts that no NUL ends, such as those of a mend_journal_line. An absent payload is {}. */
+MEND_API mend_status mend_run_emit_text(mend_run *run, mend_str topic, mend_str payload, mend_error *error);
 
 #ifdef __cplusplus
 }

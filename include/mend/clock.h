@@ -127,8 +127,9 @@ MEND_API bool mend_deadline_is_armed(const mend_deadline *deadline);
 /** The earliest due time, MEND_NEVER if none. */
 MEND_API uint64_t mend_deadlines_next(mend_deadlines *deadlines);
 /**
- * The same, and tells the set that its waiter will wait until then: only an earlier deadline wakes it again. Disarming
- * never wakes; the waiter then finds nothing due and asks again.
+ * When the waiter is to come and call mend_deadlines_expire; only an earlier deadline wakes it before. That is the earliest
+ * due time, or an earlier one of a deadline that has been disarmed since: nothing is due then, and the waiter asks again. So
+ * a million calls that end in time cost one wake-up a timeout, not one a call.
  */
 MEND_API uint64_t mend_deadlines_wait(mend_deadlines *deadlines);
 /** Takes out and returns one deadline that is due (due_ns <= now_ns), the earliest first, those of one time in the

@@ -31,6 +31,13 @@ extern "C" {
 #define MEND_PRINTF(format_index, first_argument)
 #endif
 
+/* For macros below and in other headers: a conversion without a warning in either language. */
+#ifdef __cplusplus
+#define MEND_CAST(type, value) (static_cast<type>(value))
+#else
+#define MEND_CAST(type, value) ((type)(value))
+#endif
+
 #define MEND_VERSION_MAJOR 0
 #define MEND_VERSION_MINOR 1
 #define MEND_VERSION_PATCH 0
@@ -65,7 +72,9 @@ typedef struct mend_error {
 } mend_error;
 
 #define MEND_ERROR_INIT                                                                                                \
-  { MEND_OK, 0, 0, { 0 } }
+  {                                                                                                                    \
+    MEND_OK, 0, 0, { 0 }                                                                                               \
+  }
 
 /** What to tell a person about a status that a function returned: the error's sentence if it is about this status, else the
  * status's own. `error` may be NULL. Valid as long as the error. */
@@ -80,6 +89,14 @@ MEND_API mend_status mend_error_set(mend_error *error, mend_status status, const
 /** The same with a place in a text (both from 1). */
 MEND_API mend_status mend_error_set_at(mend_error *error, mend_status status, unsigned line, unsigned column,
                                        const char *format, ...) MEND_PRINTF(5, 6);
+
+/* ---- Log --------------------------------------------------------------------------------------------------- */
+
+typedef enum mend_log_level { MEND_LOG_INFO, MEND_LOG_WARNING, MEND_LOG_ERROR } mend_log_level;
+
+/** Where the library says what is worth a person's look and fits no return value; given in options, absent: nowhere. Called
+ * from any thread, under no lock; `message` is one sentence without a line feed, borrowed. */
+typedef void (*mend_log_fn)(void *ctx, mend_log_level level, const char *message);
 
 /* ---- Strings ----------------------------------------------------------------------------------------------- */
 
@@ -96,7 +113,8 @@ typedef struct mend_str {
 #define MEND_STR(literal) ((mend_str){"" literal, sizeof(literal) - 1})
 #endif
 /** For printf: printf("%.*s", MEND_STR_ARG(text)). */
-#define MEND_STR_ARG(text) (int)((text).len < 0x7fffffff ? (text).len : 0x7fffffff), ((text).ptr ? (text).ptr : "")
+#define MEND_STR_ARG(text)                                                                                             \
+  MEND_CAST(int, (text).len < 0x7fffffff ? (text).len : 0x7fffffff), ((text).ptr != NULL ? (text).ptr : "")
 
 /** A NUL-terminated string as mend_str; NULL gives {NULL, 0}. */
 static inline mend_str mend_str_from(const char *text) {

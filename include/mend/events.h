@@ -46,7 +46,8 @@ typedef struct mend_event {
   mend_event_kind kind;
   mend_topic topic;
   uint64_t call;      /**< the tool or model call it belongs to, unique in the run; 0 for none. Detectors key on it */
-  mend_str call_name; /**< the call's foreign id, such as toolu_01; absent when it has none */
+  mend_str call_name; /**< the call's foreign id, such as toolu_01; absent when it has none. When call is 0,
+                           mend_run_publish makes it mend_call_from_name of this */
   uint64_t seq;       /**< from 1, in the order of the run's stamps */
   mend_run *run;
   uint64_t wall_ns;
@@ -234,8 +235,12 @@ typedef struct mend_json_view_options {
   { sizeof(mend_json_view_options), true }
 
 /**
- * The JSON view: one object, the journal's line without its line feed (DESIGN: ts, seq, topic, run_id, ... then the
- * payload).
+ * The JSON view: one object, the journal's line without its line feed. Its members, in this order, those that are absent
+ * left out: ts (seconds since 1970, in decimal to the nanosecond), seq, topic, run_id, agent, call_id (call_name, else
+ * call as a string), parent_call_id, parent_run_id, session_id, project_id, trace_id, span_id; then the payload: the
+ * kind's fields by name, or the members of an own topic's object, without those that have one of the names before.
+ * White space in JSON fields is dropped. A JSON field that is not JSON (args or result given as plain text, say) is
+ * shown as a JSON string.
  * \param options  NULL for the defaults
  * \param ret_json  NUL-terminated, the caller's; free it with mend_free(allocator, ...)
  * Errors: MEND_ENOMEM, MEND_EINVAL for an event whose size does not fit its kind or that has no run.

@@ -79,9 +79,9 @@ typedef enum mend_effect {
 typedef struct mend_call mend_call;
 MEND_API mend_run *mend_call_run(const mend_call *call);
 MEND_API uint64_t mend_call_number(const mend_call *call);
-MEND_API mend_str mend_call_tool(const mend_call *call); /**< the tool that runs, after redirection */
-MEND_API mend_str mend_call_args(const mend_call *call); /**< its arguments: JSON */
-MEND_API mend_str mend_call_note(const mend_call *call); /**< of the retry flow: what earlier attempts failed of */
+MEND_API mend_str mend_call_tool(const mend_call *call);    /**< the tool that runs, after redirection */
+MEND_API mend_str mend_call_args(const mend_call *call);    /**< its arguments: JSON */
+MEND_API mend_str mend_call_note(const mend_call *call);    /**< of the retry flow: what earlier attempts failed of */
 MEND_API uint32_t mend_call_attempt(const mend_call *call); /**< from 1 */
 MEND_API mend_token *mend_call_token(const mend_call *call);
 MEND_API void *mend_call_state(const mend_call *call); /**< the boundary's `state` */
@@ -98,7 +98,7 @@ MEND_API mend_status mend_call_progress(mend_call *call, uint64_t bytes, mend_st
 /** A tool. Copied at mend_tools_add. */
 typedef struct mend_tool {
   size_t size;
-  const char *name;   /**< 1..128 bytes */
+  const char *name; /**< 1..128 bytes */
   mend_effect effect;
   /** Runs the call on the caller's thread and answers with mend_call_succeed or mend_call_fail. An error returned without
    * either fails the call with the status's name as error_type; MEND_OK without either is the result null. */
@@ -158,13 +158,13 @@ typedef struct mend_hook_call {
   mend_str call_name;
   uint32_t attempt;
   mend_str tool_name;
-  mend_str args;   /**< JSON */
-  void *state;     /**< the boundary's */
+  mend_str args; /**< JSON */
+  void *state;   /**< the boundary's */
   /* after and on_error */
-  mend_str result;        /**< JSON */
+  mend_str result; /**< JSON */
   mend_str error_type;
   mend_str error_message;
-  double duration_ms;     /**< 0 when the tool did not run */
+  double duration_ms; /**< 0 when the tool did not run */
 } mend_hook_call;
 
 /** A hook. Copied when added; absent members mean Continue. An error returned, or a return after the time limit, is a
@@ -196,12 +196,13 @@ MEND_API mend_status mend_hooks_new(const mend_allocator *allocator, mend_hooks 
 MEND_API mend_hooks *mend_hooks_retain(mend_hooks *hooks);
 MEND_API void mend_hooks_release(mend_hooks *hooks);
 /** \param options  NULL for the defaults. Errors: MEND_EINVAL, MEND_ENOMEM; destroy is then not called. */
-MEND_API mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx, const mend_hook_options *options,
-                                    mend_error *error);
+MEND_API mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx,
+                                    const mend_hook_options *options, mend_error *error);
 /** For foreign runners; a boundary does this by itself. The events go to call->run, unless that is NULL. Hooks see a call
  * that has only a name under the number of that name, and attempt 0 as 1.
  * \param decision  set to what counts, Continue at first. \param ret_hook  name of the hook that decided, absent when none
- * did; valid as long as the hooks; may be NULL. Returns MEND_OK; MEND_ABORTED for an Abort; MEND_EINVAL for a call of size 0. */
+ * did; valid as long as the hooks; may be NULL.
+ * Returns MEND_OK; MEND_ABORTED for an Abort; MEND_EINVAL for a call of size 0. */
 MEND_API mend_status mend_hooks_before(mend_hooks *hooks, const mend_hook_call *call, mend_decision *decision,
                                        mend_str *ret_hook);
 MEND_API mend_status mend_hooks_after(mend_hooks *hooks, const mend_hook_call *call, mend_decision *decision,
@@ -240,13 +241,13 @@ typedef struct mend_result {
   mend_str hook; /**< who decided, when a hook did */
   uint64_t call;
   uint32_t attempts;
-  double duration_ms;
-  void *memory; /**< private */
+  double duration_ms; /**< of the last attempt; 0 when its tool did not run */
+  void *memory;       /**< private */
 } mend_result;
 #define MEND_RESULT_INIT                                                                                               \
   {                                                                                                                    \
-    sizeof(mend_result), MEND_OUTCOME_OK, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, 0, \
-        0, 0, NULL                                                                                                     \
+    sizeof(mend_result), MEND_OUTCOME_OK, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT,             \
+        MEND_ABSENT, 0, 0, 0, NULL                                                                                     \
   }
 /** NULL is allowed. */
 MEND_API void mend_result_clear(mend_result *result);
@@ -274,7 +275,9 @@ MEND_API mend_run *mend_boundary_run(const mend_boundary *boundary); /**< borrow
  * Makes the policy act on what the run's watchdogs find: at before, when the current call counts already, and, for a
  * deadline that passes while a call is open, at once on the thread that notices. Each detection is published once a watchdog
  * hook as `healing.action`. Several have a cursor each: all act. The strongest of what is pending wins: abort, then
- * escalation. It watches nothing by itself.
+ * escalation. It watches nothing by itself, has no business with what was found before it came, and acts at every boundary
+ * of the run as long as this one lives. Of several questions at one before the first counts, the others are published as
+ * `hook.shadowed`.
  * \param policy  NULL: mend_default_policy. \param name  1..63 bytes, NULL: "watchdog"
  */
 MEND_API mend_status mend_boundary_add_watchdog_hook(mend_boundary *boundary, const char *name, mend_policy policy,
@@ -292,10 +295,17 @@ typedef struct mend_call_options {
 
 /**
  * The flow `call`: one tool. A tool that is not known is a failure (error_type "unknown_tool") that on_error may redirect.
+ *
+ * A Redirect from before stays in its attempt: hooks added fail_closed are asked about the call that is to run instead, then
+ * that tool runs, and after hooks are shown it. A Redirect from after or on_error is one more attempt, whose own Redirects
+ * are ignored; arguments that cannot be merged (they are no object) fail the call with error_type "bad_redirect". After an
+ * escalation it is ignored: the question must reach its person.
  * \param args  JSON (an object where hooks shall merge into it); absent: {}. \param options  NULL for the defaults
  * Returns MEND_OK for ok, skipped, escalated and redirected; MEND_EFAILED for failed; MEND_ABORTED for aborted, and for
- * cancelled by an abort; MEND_ECANCELLED for cancelled otherwise. Nothing was published with MEND_ESYNTAX (args are not
- * JSON), MEND_EINVAL, MEND_EEXIST (a call of this name is open), MEND_ENOMEM.
+ * cancelled by an abort; MEND_ECANCELLED for cancelled otherwise; MEND_ENOMEM when there was no memory for all texts of a
+ * result, whose outcome stands. Nothing was published, and the outcome is failed, with MEND_ESYNTAX (args are not JSON),
+ * MEND_EINVAL, MEND_EEXIST (a call of this name is open), MEND_ELIMIT (65,536 calls are open, or publishes nest too deeply),
+ * MEND_ECLOSED (its healing scope is being left), MEND_ENOMEM.
  */
 MEND_API mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str args,
                                         const mend_call_options *options, mend_result *ret_result);
@@ -311,7 +321,7 @@ typedef struct mend_retry_options {
   double backoff_max_s;  /**< default 30 */
   bool jitter;           /**< each pause is drawn from 0 to its length; default false */
   uint64_t jitter_seed;  /**< for tests; 0: from the clock */
-  bool (*is_retryable)(void *ctx, const mend_result *failure);                                  /**< NULL: every failure is */
+  bool (*is_retryable)(void *ctx, const mend_result *failure); /**< NULL: every failure is */
   mend_status (*enrich)(void *ctx, mend_str note, const mend_result *failure, char **ret_note); /**< the next note, from
                                                             malloc; NULL: "<note>\n\nAttempt <n> failed: <type>: <message>" */
   void *ctx;
@@ -319,8 +329,10 @@ typedef struct mend_retry_options {
 #define MEND_RETRY_OPTIONS_INIT                                                                                        \
   { sizeof(mend_retry_options), 2, MEND_ABSENT, 0.0, 30.0, false, 0, NULL, NULL, NULL }
 
-/** Calls a tool up to max_attempts times under one call id, pausing on the bus's clock. An abort ends it at once. When the
- * last attempt failed, value is {"success":false,"error":...,"attempts":n}. Returns as mend_boundary_call. */
+/** Calls a tool up to max_attempts times under one call id, pausing on the bus's clock. Only a failure is tried again; an
+ * abort or a cancelled token ends it at once, in a pause too. When the last attempt failed, value is
+ * {"success":false,"error":...,"attempts":n}. An attempt that a hook added counts in `attempts`, not in max_attempts. Returns
+ * as mend_boundary_call. */
 MEND_API mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str args,
                                          const mend_retry_options *options, mend_result *ret_result);
 
@@ -338,13 +350,15 @@ typedef struct mend_compound_tool {
   /** Takes the result into the state. NULL: nothing. */
   mend_status (*update_state)(void *ctx, void *state, mend_str output, mend_str result);
 } mend_compound_tool;
-/** Passes the boundary once, as `name` with args {"prompt": ...}. Returns as mend_boundary_call. */
+/** Passes the boundary once, as `name` with args {"prompt": ...}, which a hook may redirect; the steps are its execution, so
+ * none of them runs when it is skipped. A step that fails, or an abort in it, ends it. Returns as mend_boundary_call. */
 MEND_API mend_status mend_boundary_compound(mend_boundary *boundary, const mend_compound_tool *tool, mend_str prompt,
-                                        mend_result *ret_result);
+                                            mend_result *ret_result);
 
 /* ---- Aborting ---------------------------------------------------------------------------------------------- */
 
-/** Aborts the run: marks it and cancels the tokens of its open calls. Once aborted, later reasons change nothing. */
+/** Aborts the run: marks it and cancels the tokens of its open calls. Once aborted, later reasons change nothing. Errors:
+ * MEND_ENOMEM, only for a run that no boundary was made for. */
 MEND_API mend_status mend_run_abort(mend_run *run, mend_str reason, mend_str source);
 MEND_API bool mend_run_is_aborted(mend_run *run);
 /** Why and by whom; copied, NUL-terminated, cut at a character boundary. MEND_ENOENT when it is not aborted. */

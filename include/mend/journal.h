@@ -41,12 +41,12 @@ typedef enum mend_fsync {
 
 typedef struct mend_journal_options {
   size_t size;
-  const char *path;   /**< created with mode 0600 when it does not exist; NULL: `fd` is used */
-  int fd;             /**< an open descriptor, borrowed, when path is NULL; default -1 */
-  const char *topics; /**< pattern as for mend_bus_subscribe; NULL or "*": all */
-  bool content;       /**< full arguments and results; default true. Off: hashes and previews */
-  mend_fsync fsync;   /**< default none */
-  double interval_s;  /**< for MEND_FSYNC_INTERVAL; > 0; default 1 */
+  const char *path;    /**< created with mode 0600 when it does not exist; NULL: `fd` is used */
+  int fd;              /**< an open descriptor, borrowed, when path is NULL; default -1 */
+  const char *pattern; /**< one pattern, as for mend_bus_subscribe: a topic, "tool.*" or "*"; NULL is "*", all events */
+  bool content;        /**< full arguments and results; default true. Off: hashes and previews */
+  mend_fsync fsync;    /**< default none */
+  double interval_s;   /**< for MEND_FSYNC_INTERVAL; > 0; default 1 */
 } mend_journal_options;
 #define MEND_JOURNAL_OPTIONS_INIT                                                                                      \
   { sizeof(mend_journal_options), NULL, -1, NULL, true, MEND_FSYNC_NONE, 1.0 }
@@ -78,7 +78,7 @@ MEND_API void mend_journal_get_stats(mend_journal *journal, mend_journal_stats *
 typedef struct mend_journal_reader mend_journal_reader;
 
 /** The longest line a reader takes and a writer makes, in bytes; longer ones are skipped and told by number. */
-#define MEND_JOURNAL_LINE_MAX ((size_t)64 * 1024 * 1024)
+#define MEND_JOURNAL_LINE_MAX (MEND_CAST(size_t, 64) * 1024 * 1024)
 
 /** One line. Everything is borrowed and valid until the next call. Start from MEND_JOURNAL_LINE_INIT. */
 typedef struct mend_journal_line {
@@ -97,8 +97,8 @@ typedef struct mend_journal_line {
   mend_str project_id;
   uint64_t seq;          /**< 0 when the line has none */
   mend_any_event *event; /**< the event, with seq, wall_ns, trace_id and span_id as the line has them, without run and
-                              mono_ns; NULL for a topic of one's own, which goes back on a bus by
-                              mend_run_emit(run, topic, text) */
+                              mono_ns; NULL for a topic of one's own, whose line goes back on a bus by
+                              mend_run_emit_text(run, topic, text, error) */
 } mend_journal_line;
 #define MEND_JOURNAL_LINE_INIT                                                                                         \
   {                                                                                                                    \

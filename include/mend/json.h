@@ -89,6 +89,14 @@ MEND_API bool mend_json_is(const mend_json *json, mend_str text);
  * the slice's own memory. A lone surrogate becomes U+FFFD. Returns the number of bytes written; nothing is terminated.
  */
 MEND_API size_t mend_json_unescape(mend_str slice, char *buffer);
+/**
+ * Writes `text` as a JSON string, with its quotes and a NUL behind, as snprintf would: returns the length it takes
+ * without the NUL, and when that is not less than `size`, what was written is a string with the first characters of
+ * `text` (for a size below 3, nothing but the NUL). Neither a character nor an escape is ever cut in two. Bytes that are
+ * not UTF-8 become U+FFFD, so the result is always JSON; an absent text becomes "".
+ * \param buffer  `size` bytes, at most 6 * text.len + 3 of them needed; may be NULL when size is 0
+ */
+MEND_API size_t mend_json_quote(mend_str text, char *buffer, size_t size);
 /** A NUMBER's value, correctly rounded. Independent of the locale; infinities for what a double cannot hold. */
 MEND_API double mend_json_double(mend_str number);
 /** A NUMBER's value as an integer; -0 is 0. MEND_EINVAL when it has a fraction or exponent, MEND_ELIMIT when it does not
@@ -104,9 +112,9 @@ MEND_API mend_status mend_json_check(mend_str text, unsigned depth_limit, mend_e
 /* ---- The canonical hash ------------------------------------------------------------------------------------ */
 
 /** Scratch a hash may use by default, in bytes: room for 1,638 members of objects open at once. */
-#define MEND_HASH_SCRATCH ((size_t)64 * 1024)
+#define MEND_HASH_SCRATCH (MEND_CAST(size_t, 64) * 1024)
 /** The longest text that is hashed by structure, in bytes. */
-#define MEND_HASH_TEXT_MAX ((size_t)8 * 1024 * 1024)
+#define MEND_HASH_TEXT_MAX (MEND_CAST(size_t, 8) * 1024 * 1024)
 
 /** A hash and how it was made. */
 typedef struct mend_json_hash_result {

@@ -50,6 +50,8 @@ typedef struct mend_detection {
   uint64_t detected_ns; /**< when the evidence was complete: the event's monotonic time, or the deadline */
   uint64_t wall_ns;     /**< the same as wall time */
 
+  mend_str kind;       /**< what kind of trouble: "stall", "loop", "regression", "budget" or one's own; absent: the
+                          detector's name */
   mend_str reason;     /**< short and fixed: "repeat", "tool_total", "half_window", ... */
   double severity;     /**< 0..1; clamped, NaN becomes 1 */
   double confidence;   /**< 0..1: how sure the detector is; clamped */
@@ -59,14 +61,17 @@ typedef struct mend_detection {
   mend_str last_call;
   uint64_t count;    /**< how often it happened; 0 when that is no question */
   uint64_t period;   /**< length of a cycle; 0 when there is none */
-  mend_str evidence; /**< JSON array, bounded and redacted; absent: none */
+  mend_str evidence; /**< JSON array, redacted, up to MEND_DETECTION_JSON_MAX bytes; absent: none */
   mend_str steer;    /**< what might help, as a sentence for the agent; absent: none */
-  mend_str payload;  /**< JSON object: the detector's own fields; absent: {} */
+  mend_str payload;  /**< JSON object: the detector's own fields, up to MEND_DETECTION_JSON_MAX bytes; absent: {} */
 } mend_detection;
+/** Other texts are cut to this many bytes, at a character boundary. */
+#define MEND_DETECTION_TEXT_MAX ((size_t)4096)
+#define MEND_DETECTION_JSON_MAX ((size_t)65536)
 #define MEND_DETECTION_INIT                                                                                            \
   {                                                                                                                    \
-    sizeof(mend_detection), 0, MEND_ABSENT, MEND_ABSENT, 0, 0, 0, MEND_ABSENT, 1.0, 1.0, MEND_ABSENT, MEND_ABSENT,     \
-        MEND_ABSENT, MEND_ABSENT, 0, 0, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT                                          \
+    sizeof(mend_detection), 0, MEND_ABSENT, MEND_ABSENT, 0, 0, 0, MEND_ABSENT, MEND_ABSENT, 1.0, 1.0, MEND_ABSENT,     \
+        MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, 0, 0, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT                             \
   }
 
 /** For a detection got from mend_watch_next; another reference to it. */
@@ -82,7 +87,7 @@ typedef struct mend_emitter mend_emitter;
 /**
  * Appends a detection to the run's log; to be called from a watchdog's event or expire, with the emitter it was given.
  * The reason stands in for a summary that is absent. Errors: MEND_EINVAL (size 0, no reason, evidence or payload not JSON
- * of the right kind), MEND_ENOMEM, MEND_ECLOSED from the last expire, when the watch is being closed; a watchdog returns
+ * of the right kind), MEND_ELIMIT (evidence or payload too long), MEND_ENOMEM, MEND_ECLOSED from the last expire, when the watch is being closed; a watchdog returns
  * them.
  */
 MEND_API mend_status mend_emit(mend_emitter *emitter, const mend_detection *detection);
@@ -160,6 +165,7 @@ typedef struct mend_watchdog_stats {
   uint64_t ignored;    /**< events that lacked what the rule needs, or held what it cannot use */
   uint64_t duplicates; /**< readings, or starts of a call, that were there already */
   uint64_t unwatched;  /**< calls not watched because a run had too many open (65,536) */
+  uint64_t raw;        /**< arguments that Loop hashed as the bytes they are: not JSON, or over a limit of the hash */
 } mend_watchdog_stats;
 /** MEND_ENOTSUP for a custom one. */
 MEND_API mend_status mend_watchdog_get_stats(mend_watchdog *watchdog, mend_watchdog_stats *ret_stats);
@@ -180,6 +186,9 @@ MEND_API bool mend_watchdog_watches_run(mend_watchdog *watchdog, mend_run *run);
  * `bus.handler_failed` of that run). Watching it twice changes nothing. Errors: MEND_ENOMEM, and what open returns for a
  * run alive now; then no run is watched by it. */
 MEND_API mend_status mend_watchdog_watch_bus(mend_watchdog *watchdog, mend_bus *bus);
+/** The watchdog of this name that watches the whole bus, for its counters: mend_bus_watch hands none out. One reference is
+ * the caller's. MEND_ENOENT. */
+MEND_API mend_status mend_bus_watchdog(mend_bus *bus, const char *name, mend_watchdog **ret_watchdog);
 
 /** The run's watch, made if need be; borrowed, valid as long as the run. Errors: MEND_ENOMEM. */
 MEND_API mend_status mend_run_watch(mend_run *run, mend_watch **ret_watch);

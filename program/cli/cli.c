@@ -1,6 +1,8 @@
 #include "program/cli/cli.h"
 
 #include "core/buffer.h"
+#include "core/nearest.h"
+#include "core/reason.h"
 #include "program/replay/plain.h"
 
 #include <errno.h>
@@ -8,6 +10,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 int cli_fail(const char *format, ...) {
@@ -28,37 +31,24 @@ int cli_fail(const char *format, ...) {
   return CLI_FAILED;
 }
 
-/* Levenshtein's distance; words longer than the row are as far as can be. */
-static size_t distance(const char *a, const char *b) {
-  enum { LONGEST = 63 };
-  const size_t a_len = strlen(a), b_len = strlen(b);
-  if (a_len > LONGEST || b_len > LONGEST) return SIZE_MAX;
-  size_t row[LONGEST + 1];
-  for (size_t j = 0; j <= b_len; j++)
-    row[j] = j;
-  for (size_t i = 1; i <= a_len; i++) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b_len; j++) {
-      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      const size_t shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-      diagonal = row[j];
-      row[j] = change < shift ? change : shift;
-    }
-  }
-  return row[b_len];
-}
+static const char *without_dashes(const char *word) { return word + strspn(word, "-"); }
 
 const char *cli_nearest(const char *word, const char *const *candidates) {
-  const char *best = NULL;
-  size_t least = strlen(word) / 3 + 2;
-  for (; *candidates != NULL; candidates++) {
-    const size_t far = distance(word, *candidates);
-    if (far >= least) continue;
-    least = far;
-    best = *candidates;
+  const char *wanted = without_dashes(word);
+  const size_t len = strlen(wanted);
+  for (const char *const *each = candidates; *each != NULL && len > 0; each++) {
+    if (strncmp(without_dashes(*each), wanted, len) == 0) return *each;
   }
-  return best;
+  mend__nearest search = mend__nearest_to(mend_str_from(wanted));
+  for (const char *const *each = candidates; *each != NULL; each++)
+    mend__nearest_consider(&search, mend_str_from(without_dashes(*each)), *each);
+  return search.answer;
+}
+
+int cli_unknown(const char *what, const char *word, const char *const *candidates, const char *help) {
+  const char *near = cli_nearest(word, candidates);
+  if (near == NULL) return cli_fail("unknown %s \"%s\"; `%s` lists them", what, word, help);
+  return cli_fail("unknown %s \"%s\"; did you mean %s?", what, word, near);
 }
 
 bool cli_wants_colour(FILE *out) {
@@ -66,6 +56,17 @@ bool cli_wants_colour(FILE *out) {
   const char *term = getenv("TERM");
   if (no_color != NULL && no_color[0] != '\0') return false;
   return term != NULL && strcmp(term, "dumb") != 0 && isatty(fileno(out)) == 1;
+}
+
+size_t cli_width(FILE *out) {
+  enum { NARROWEST = 60, WIDEST = 120 };
+  if (isatty(fileno(out)) != 1) return PLAIN_WIDTH;
+  const char *columns = getenv("COLUMNS");
+  struct winsize size = {0};
+  unsigned long width = columns != NULL ? strtoul(columns, NULL, 10) : 0;
+  if (width == 0 && ioctl(fileno(out), TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  if (width == 0) return PLAIN_WIDTH;
+  return width < NARROWEST ? NARROWEST : width > WIDEST ? WIDEST : width;
 }
 
 void cli_prepare_streams(void) {
@@ -78,9 +79,15 @@ void cli_prepare_streams(void) {
   signal(SIGPIPE, SIG_IGN);
 }
 
+int cli_show_version(void) {
+  printf("mend %s\n", mend_version());
+  return CLI_FINE;
+}
+
 int cli_finish(int status) {
   const bool lost = ferror(stdout) != 0;
   const int before = errno;
   if (fflush(stdout) == 0 && !lost) return status;
-  return cli_fail("standard output: %s", strerror(lost ? before : errno));
+  const int reason = lost ? before : errno;
+  return reason == EPIPE ? CLI_FAILED : cli_fail("standard output: %s", mend__reason(reason));
 }

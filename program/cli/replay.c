@@ -2,8 +2,10 @@
 
 #include "core/lines.h"
 #include "core/memory.h"
+#include "core/reason.h"
 #include "program/cli/cli.h"
-#include "program/replay/plain.h"
+#include "program/cli/replay_options.h"
+#include "program/replay/interrupt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,33 +17,13 @@ enum { EXCERPT_BYTES = 120, CONTENT_BYTES = 4096 };
 static const size_t CONFIG_MAX = 1024 * 1024;
 
 typedef struct arguments {
-  bool json, content, stats, help;
+  bool json, content, stats, help, version;
   mend_option_tree *tree;
   const char **files; /* borrowed */
   size_t file_count;
 } arguments;
 
 /* ---- Help -------------------------------------------------------------------------------------------------- */
-
-/* What an option does, then what it may be, in 80 columns. */
-static void help_option(FILE *out, const mend_option_info *info) {
-  enum { INDENT = 24 };
-  mend__buffer sentence, text;
-  mend__buffer_init(&sentence, NULL);
-  mend__buffer_init(&text, NULL);
-  mend__buffer_printf(&sentence, "%s (%s, %s; default %s)", info->help, info->type, info->range, info->fallback);
-  mend__buffer_printf(&text, "  %-*s ", INDENT - 3, info->name);
-  plain_wrap(&text, (mend_str){sentence.data, sentence.len}, INDENT, INDENT);
-  if (!sentence.failed && !text.failed) fwrite(text.data, 1, text.len, out);
-  mend__buffer_free(&sentence);
-  mend__buffer_free(&text);
-}
-
-static void help_options(FILE *out) {
-  mend_option_info info = {.size = sizeof info};
-  for (size_t i = 0; mend_option_at(i, &info) == MEND_OK; i++)
-    help_option(out, &info);
-}
 
 static void help(FILE *out) {
   fputs("Usage: mend replay [OPTION]... FILE...\n"
@@ -55,11 +37,11 @@ static void help(FILE *out) {
         "  mend replay --json runs/*.jsonl | jq .     one JSON object a detection\n"
         "  tail -f run.jsonl | mend replay --json -   while it is being written\n"
         "\n"
-        "Recordings (which one it is shows in the file):\n"
-        "  mend's own journal                         JSON, an event a line\n"
-        "  OpenAI Chat messages                       an array, {\"messages\": [...]}, or\n"
-        "                                             either of these or a message a line\n"
-        "  Claude Code session                        JSONL; subagents are own runs\n"
+        "Recordings (mend sees by itself which one it is):\n"
+        "  mend's own journal     JSON, an event a line\n"
+        "  OpenAI Chat messages   a JSON array of messages, or an object whose member\n"
+        "                         \"messages\" is one; or one message or object a line\n"
+        "  Claude Code session    JSON, a row a line; subagents are runs of their own\n"
         "\n"
         "Options:\n"
         "  --json             one JSON object a line for each detection, as it is found\n"
@@ -70,13 +52,13 @@ static void help(FILE *out) {
         "  --config FILE      set them from a JSON object: {\"loop\": {\"k\": 5}}\n"
         "  --mode MODE        the same as --set mode=MODE\n"
         "  --help             this text\n"
+        "  --version          the version\n"
         "\n"
-        "Exit status: 0 nothing was detected, 1 something was, 2 an option was wrong,\n"
-        "no file could be read, or the report could not be written.\n"
-        "\n"
-        "Options of the watchdogs:\n",
+        "Exit status: 1 something was detected; else 2 when a file could not be read;\n"
+        "else 0. Also 2: an option was wrong, or the report could not be written.\n"
+        "\n",
         out);
-  help_options(out);
+  replay_options_help(out);
 }
 
 /* ---- Arguments --------------------------------------------------------------------------------------------- */
@@ -112,13 +94,13 @@ static mend_status read_whole(int fd, mend__buffer *text) {
 static int load_config(arguments *to, const char *path) {
   mend_error error;
   int fd;
-  if (mend__open_input(path, &fd, &error) != MEND_OK) return cli_fail("--config %s", error.message);
+  if (mend__open_input(path, &fd, &error) != MEND_OK) return cli_fail("%s", error.message);
   mend__buffer text;
   mend__buffer_init(&text, NULL);
   int result = CLI_FINE;
   mend_status status = read_whole(fd, &text);
   if (status != MEND_OK) {
-    result = cli_fail("--config %s: %s", path, status == MEND_EIO ? strerror(errno) : mend_status_message(status));
+    result = cli_fail("%s: %s", path, status == MEND_EIO ? mend__reason(errno) : mend_status_message(status));
   } else if (mend_option_tree_load(to->tree, (mend_str){text.data, text.len}, &error) != MEND_OK) {
     result = error.line > 0 ? cli_fail("%s:%u:%u: %s", path, error.line, error.column, error.message)
                             : cli_fail("%s: %s", path, error.message);
@@ -140,6 +122,7 @@ static const option options[] = {FLAG(json),
                                  FLAG(content),
                                  FLAG(stats),
                                  FLAG(help),
+                                 FLAG(version),
                                  {"--set", 0, set_option},
                                  {"--config", 0, load_config},
                                  {"--mode", 0, set_mode}};
@@ -158,9 +141,7 @@ static int unknown_option(const char *text, size_t len) {
   snprintf(word, sizeof word, "%.*s", len < sizeof word ? (int)len : (int)sizeof word - 1, text);
   for (size_t i = 0; i < OPTION_COUNT; i++)
     names[i] = options[i].name;
-  const char *near = cli_nearest(word, names);
-  if (near == NULL) return cli_fail("replay: unknown option %s; `mend replay --help` lists them", word);
-  return cli_fail("replay: unknown option %s; did you mean %s?", word, near);
+  return cli_unknown("option", word, names, "mend replay --help");
 }
 
 /* Takes the option at argv[*at]; its value may be the next argument. */
@@ -171,12 +152,12 @@ static int take_option(arguments *to, char **argv, int *at) {
   const option *found = find_option(text, len);
   if (found == NULL) return unknown_option(text, len);
   if (found->set == NULL) {
-    if (equals != NULL) return cli_fail("replay: %s takes no value", found->name);
+    if (equals != NULL) return cli_fail("%s takes no value", found->name);
     *(bool *)(void *)((char *)to + found->flag) = true;
     return CLI_FINE;
   }
   if (equals != NULL) return found->set(to, equals + 1);
-  if (argv[*at + 1] == NULL) return cli_fail("replay: %s needs a value", found->name);
+  if (argv[*at + 1] == NULL) return cli_fail("%s needs a value", found->name);
   return found->set(to, argv[++*at]);
 }
 
@@ -203,38 +184,51 @@ static int check_arguments(const arguments *of) {
   if (mend_option_tree_get(of->tree)->mode == MEND_WATCH_MODE_EVIDENCE) {
     return cli_fail("mode evidence does not exist yet; use --mode seed, the default");
   }
-  if (of->file_count == 0) return cli_fail("replay: no FILE was given; `mend replay --help` tells more");
+  if (of->stats && !of->json) return cli_fail("--stats goes with --json; the report has the counts anyway");
+  if (of->file_count == 0) return cli_fail("no FILE was given; `mend replay --help` tells more");
   return CLI_FINE;
 }
 
 /* ---- Replaying --------------------------------------------------------------------------------------------- */
 
-/* Each file that cannot be read is told of; the others count. */
+/* Each file that cannot be read is told of; the others count. An interrupt ends the file being read and leaves out those
+ * that follow. */
 static int replay_files(const arguments *of, const replay_settings *settings) {
-  size_t read = 0;
+  replay_totals totals = {0};
   uint64_t detections = 0;
   mend__buffer failure;
   mend__buffer_init(&failure, NULL);
-  mend_status status = MEND_OK;
-  for (size_t i = 0; i < of->file_count && status != MEND_ECLOSED; i++) {
+  mend_status status = replay_options_tell_idle(settings->watch, settings->report);
+  while (status != MEND_ECLOSED && totals.files < of->file_count && !interrupt_came()) {
     uint64_t found;
     mend__buffer_clear(&failure);
-    status = replay_play(of->files[i], settings, &found, &failure);
+    status = replay_play(of->files[totals.files++], settings, &found, &failure);
     detections += found;
-    read += status == MEND_OK || found > 0;
+    totals.unreadable += status != MEND_OK;
     if (failure.len > 0) cli_fail("%.*s", (int)failure.len, failure.data);
   }
   mend__buffer_free(&failure);
-  if (read == 0) return CLI_FAILED;
-  return detections > 0 ? CLI_FOUND : CLI_FINE;
+  if (status != MEND_ECLOSED) status = settings->report->finish(settings->report, &totals);
+  if (status == MEND_ENOMEM) return out_of_memory();
+  if (detections > 0) return CLI_FOUND;
+  return totals.unreadable > 0 ? CLI_FAILED : CLI_FINE;
+}
+
+/* Who watches a run as it is written ends that with Ctrl-C, and still wants the report. */
+static int catch_interrupt(const arguments *of) {
+  bool watches = false;
+  for (size_t i = 0; i < of->file_count && !of->json; i++)
+    watches |= strcmp(of->files[i], "-") == 0;
+  return !watches || interrupt_catch() == MEND_OK ? CLI_FINE : cli_fail("SIGINT: %s", mend__reason(errno));
 }
 
 static int replay(const arguments *of) {
   replay_settings settings = {.watch = mend_option_tree_get(of->tree),
                               .content_bytes = of->content ? CONTENT_BYTES : EXCERPT_BYTES,
                               .progress = isatty(STDERR_FILENO) == 1};
-  settings.report =
-      of->json ? report_json_new(stdout, stderr, of->stats) : report_text_new(stdout, cli_wants_colour(stdout));
+  if (catch_interrupt(of) != CLI_FINE) return CLI_FAILED;
+  settings.report = of->json ? report_json_new(stdout, stderr, of->stats)
+                             : report_text_new(stdout, cli_wants_colour(stdout), cli_width(stdout), of->file_count > 1);
   if (settings.report == NULL) return out_of_memory();
   const int result = replay_files(of, &settings);
   settings.report->free(settings.report);
@@ -251,6 +245,8 @@ static int run_replay(int argc, char **argv) {
     if (given.help) {
       help(stdout);
       result = CLI_FINE;
+    } else if (given.version) {
+      result = cli_show_version();
     } else if (check_arguments(&given) == CLI_FINE) {
       result = replay(&given);
     }

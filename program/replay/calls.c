@@ -48,12 +48,13 @@ static size_t whole_escapes(mend_str text) {
   return at;
 }
 
-void append_excerpt(mend__buffer *buffer, mend_str value, size_t max) {
+bool append_excerpt(mend__buffer *buffer, mend_str value, size_t max) {
   const bool cut = value.len > max;
   if (cut) value.len = mend__utf8_cut(value, max);
   if (cut && value.len > 0 && value.ptr[0] == '"') value.len = whole_escapes(value);
   mend__buffer_str(buffer, value);
   if (cut) mend__buffer_str(buffer, MEND_STR("..."));
+  return cut;
 }
 
 static bool write_call(open_call *call, const mend_tool_before_event *event, mend_str id, size_t args_max) {
@@ -96,6 +97,7 @@ static void unlink_call(open_calls *calls, open_call *call) {
 mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool_before_event *event, mend_str id,
                            size_t args_max, open_call **ret_call) {
   open_call *again = open_calls_find(calls, id);
+  const uint64_t incident = again != NULL ? again->incident : 0;
   if (again != NULL) open_calls_remove(calls, spare, again);
   if (open_calls_count(calls) == OPEN_CALLS_MAX) return MEND_ELIMIT;
   open_call *call = take_spare(spare);
@@ -105,6 +107,7 @@ mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool
     return MEND_ENOMEM;
   }
   link_last(calls, call);
+  call->incident = incident;
   *ret_call = call;
   return MEND_OK;
 }

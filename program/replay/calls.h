@@ -12,6 +12,7 @@ typedef struct open_call {
   mend_str id, tool, args;
   mend_hash args_hash;
   uint64_t row, since_ns;
+  uint64_t incident; /* under which it was reported as a stall, 0 for none */
 } open_call;
 
 /* At most this many open calls of a run are remembered, as many as the watchdogs watch. */
@@ -22,28 +23,21 @@ typedef struct open_calls {
   open_call *first, *last;
 } open_calls;
 
-/* What a call ended with. */
-typedef struct call_answer {
-  mend__buffer text;
-  mend_str id, value;
-  bool failed;
-} call_answer;
-
 void open_calls_init(open_calls *calls);
 /* Moves all calls to the spare ones. */
 void open_calls_free(open_calls *calls, open_call **spare);
 size_t open_calls_count(const open_calls *calls);
 open_call *open_calls_find(const open_calls *calls, mend_str id);
-/* A call begins; one that is open already begins again. `args_max` bytes of its arguments are kept. MEND_ELIMIT when there
+/* A call begins; one that is open already begins again, as part of the same incident. `args_max` bytes of its arguments are kept. MEND_ELIMIT when there
  * are too many, MEND_ENOMEM. */
 mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool_before_event *event, mend_str id,
                            size_t args_max, open_call **ret_call);
 void open_calls_remove(open_calls *calls, open_call **spare, open_call *call);
 void spare_calls_free(open_call **spare);
 
-/* Appends at most `max` bytes of a JSON value or a plain text, and "..." when it is longer; cut between characters and, in a
- * JSON string, between escapes. */
-void append_excerpt(mend__buffer *buffer, mend_str value, size_t max);
+/* Appends at most `max` bytes of a JSON value or a plain text, and "..." when it is longer, which is returned; cut between
+ * characters and, in a JSON string, between escapes. */
+bool append_excerpt(mend__buffer *buffer, mend_str value, size_t max);
 
 /* Where an id that is only a number is written. */
 enum { CALL_ID_SIZE = 24 };

@@ -45,6 +45,8 @@ void input_close(input *in);
 mend_status input_next(input *in, input_row *ret_row);
 /* Reads one more row and keeps it for input_next. Errors as above, and MEND_ELIMIT after INPUT_AHEAD_MAX rows. */
 mend_status input_look_ahead(input *in, input_row *ret_row);
+/* At the end: whether the document's array of rows was there and had no elements. */
+bool input_array_was_empty(const input *in);
 /* Bytes taken so far. */
 uint64_t input_offset(const input *in);
 

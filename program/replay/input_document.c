@@ -119,3 +119,7 @@ mend_status input_next_element(input *in, input_row *ret_row) {
   in->number++;
   return give_up(in, ret_row);
 }
+
+bool input_array_was_empty(const input *in) {
+  return in->shape == INPUT_DOCUMENT && in->place == AFTER_ROWS && in->number == 0;
+}

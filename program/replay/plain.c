@@ -76,8 +76,6 @@ void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars) {
 
 /* ---- Lines ------------------------------------------------------------------------------------------------- */
 
-enum { COLUMNS = 80 };
-
 static bool begins_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
 
 /* How many bytes fit into `columns`, breaking after a blank where there is one. */
@@ -92,8 +90,8 @@ static size_t line_length(mend_str text, size_t columns) {
   return blank > 0 ? blank : at;
 }
 
-void plain_wrap(mend__buffer *buffer, mend_str plain, size_t column, size_t indent) {
-  size_t room = column < COLUMNS ? COLUMNS - column : 1;
+void plain_wrap(mend__buffer *buffer, mend_str plain, size_t width, size_t column, size_t indent) {
+  size_t room = column < width ? width - column : 1;
   for (;;) {
     const size_t len = line_length(plain, room);
     mend__buffer_bytes(buffer, plain.ptr, len);
@@ -103,7 +101,7 @@ void plain_wrap(mend__buffer *buffer, mend_str plain, size_t column, size_t inde
       plain = (mend_str){plain.ptr + 1, plain.len - 1};
     if (plain.len == 0) return;
     mend__buffer_printf(buffer, "%*s", (int)indent, "");
-    room = COLUMNS - indent;
+    room = indent < width ? width - indent : 1;
   }
 }
 

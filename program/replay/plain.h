@@ -1,4 +1,4 @@
-/* Text for people: safe to show on a terminal whatever it holds, in lines of 80 columns. */
+/* Text for people: safe to show on a terminal whatever it holds, in lines. */
 #ifndef MEND_PROGRAM_REPLAY_PLAIN_H
 #define MEND_PROGRAM_REPLAY_PLAIN_H
 
@@ -10,9 +10,10 @@ void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars);
 /* The same for a JSON value or an excerpt of one: of a string, its characters without its quotes. */
 void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars);
 
-/* Appends plain text as lines no wider than 80 columns, broken at blanks: the first goes on at `column`, the others are
+enum { PLAIN_WIDTH = 80 }; /* of lines that nobody measured a terminal for */
+/* Appends plain text as lines no wider than `width` columns, broken at blanks: the first goes on at `column`, the others are
  * indented by `indent`. Ends with a line feed. */
-void plain_wrap(mend__buffer *buffer, mend_str plain, size_t column, size_t indent);
+void plain_wrap(mend__buffer *buffer, mend_str plain, size_t width, size_t column, size_t indent);
 
 /* 09:07:31 */
 void plain_clock(mend__buffer *buffer, uint64_t wall_ns);

@@ -1,7 +1,9 @@
 #include "program/replay/replay.h"
 
 #include "core/lines.h"
+#include "core/reason.h"
 #include "program/replay/format.h"
+#include "program/replay/interrupt.h"
 #include "program/replay/progress.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@ typedef struct play {
 } play;
 
 static mend_status cannot_read(const play *of, mend_status status, mend__buffer *failure) {
-  const char *reason = status == MEND_EIO ? strerror(errno) : mend_status_message(status);
+  const char *reason = status == MEND_EIO ? mend__reason(errno) : mend_status_message(status);
   mend__buffer_printf(failure, "%s: %s", of->name, reason);
   return status;
 }
@@ -41,6 +43,9 @@ static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
   if (status == MEND_OK) status = format_choose(&of->in, &of->choice, &reasons);
   if (status != MEND_OK) {
     cannot_read(of, status, failure);
+  } else if (of->choice.format == NULL && input_array_was_empty(&of->in)) {
+    mend__buffer_printf(failure, "%s: the array is empty", of->name);
+    status = MEND_ENOENT;
   } else if (of->choice.format == NULL) {
     mend__buffer_printf(failure, "%s: not a recorded run that mend knows", of->name);
     mend__buffer_bytes(failure, reasons.data, reasons.len);
@@ -92,6 +97,7 @@ static mend_status play_rows(play *of, mend__buffer *failure) {
   while (status == MEND_OK) {
     status = input_next(&of->in, &row);
     if (status == MEND_ENOENT) return MEND_OK;
+    if (status == MEND_OK && row.unfinished && interrupt_came()) return MEND_OK; /* it was being written */
     if (status == MEND_OK) status = play_row(of, &row);
     progress_show(&of->shown, input_offset(&of->in));
   }
@@ -107,7 +113,12 @@ static mend_status play_file(play *of, int fd, mend__buffer *failure) {
   progress_begin(&of->shown, fd, of->settings->progress);
   if (status == MEND_OK) status = play_rows(of, failure);
   progress_end(&of->shown);
-  of->summary = (replay_summary){.counts = of->on.counts, .start_ns = of->on.start_ns, .end_ns = of->on.now_ns};
+  of->summary = (replay_summary){.counts = of->on.counts,
+                                 .start_ns = of->on.start_ns,
+                                 .end_ns = of->on.now_ns,
+                                 .recorded = of->on.recorded,
+                                 .unknown = of->on.unknown,
+                                 .interrupted = interrupt_came()};
   stage_list_unfinished(&of->on, &of->summary);
   const mend_status ended = to->end(to, &of->summary);
   return status != MEND_OK ? status : ended;

@@ -1,5 +1,6 @@
 #include "core/buffer.h"
 #include "core/memory.h"
+#include "program/replay/json_fields.h"
 #include "program/replay/plain.h"
 #include "program/replay/report.h"
 
@@ -67,6 +68,50 @@ static void add_time(mend__buffer *line, const char *key, bool known, uint64_t w
 
 /* ---- Detections -------------------------------------------------------------------------------------------- */
 
+/* Of a number from 0 to 1. */
+static double four_decimals(double number) { return (double)(unsigned)(number * 1e4 + 0.5) / 1e4; }
+
+/* The text of a result that is a JSON string, any other JSON as it is. */
+static void add_answer(mend__buffer *line, const replay_answer *answer) {
+  static const mend_str ellipsis = {"...", 3};
+  mend_str text = answer->value;
+  if (text.len == 0) return;
+  const mend_str tail = {text.ptr + text.len - 3, 3};
+  if (answer->cut && text.len > 3 && mend_str_equal(tail, ellipsis)) text.len -= 3;
+  mend__buffer unescaped;
+  mend__buffer_init(&unescaped, NULL);
+  if (answer->is_json && json_is_string(text)) {
+    const mend_str inside = {text.ptr + 1, text.len - (answer->cut ? 1 : 2)};
+    line->failed |= !mend__buffer_reserve(&unescaped, inside.len + 1);
+    if (!unescaped.failed) text = (mend_str){unescaped.data, mend_json_unescape(inside, unescaped.data)};
+  }
+  add_string(line, answer->failed ? "last_error" : "last_result", text);
+  if (answer->cut) add_json(line, "last_result_cut", MEND_STR("true"));
+  mend__buffer_free(&unescaped);
+}
+
+/* A call without arguments has no hash of them; a row of noughts would look like one. */
+static void add_payload(mend__buffer *line, mend_str payload) {
+  mend_json json;
+  mend_json_init(&json, payload, MEND_JSON_DEPTH_MAX);
+  mend_json_next(&json);
+  add_key(line, "payload");
+  char before = '{';
+  while (mend_json_next(&json) == MEND_JSON_KEY) {
+    const mend_str key = json.slice;
+    mend_str value;
+    mend_hash hash;
+    if (mend_json_value(&json, &value) != MEND_OK) break;
+    const bool none = mend_str_equal(key, MEND_STR("args_hash")) &&
+                      mend_hash_parse(json_string_inside(value), &hash) == MEND_OK && mend_hash_is_none(hash);
+    mend__buffer_char(line, before);
+    mend__buffer_printf(line, "\"%.*s\":", MEND_STR_ARG(key));
+    mend__buffer_str(line, none ? MEND_STR("null") : value);
+    before = ',';
+  }
+  mend__buffer_str(line, before == '{' ? MEND_STR("{}") : MEND_STR("}"));
+}
+
 static void add_main_members(const json_report *to, mend__buffer *line, const replay_detection *found) {
   const mend_detection *detection = found->detection;
   mend__buffer_str(line, MEND_STR("{\"detector\":"));
@@ -80,7 +125,7 @@ static void add_main_members(const json_report *to, mend__buffer *line, const re
   } else {
     add_json(line, "call_id", MEND_STR("null"));
   }
-  add_fraction(line, "severity", detection->severity);
+  add_fraction(line, "severity", four_decimals(detection->severity));
   add_string(line, "summary", detection->summary);
 }
 
@@ -96,15 +141,16 @@ static void add_other_members(const json_report *to, mend__buffer *line, const r
   add_string(line, "action", mend_str_from(mend_action_kind_name(found->action.kind)));
   add_text(line, "action_text", mend_str_from(found->action.text));
   add_text(line, "args", found->args);
-  add_text(line, found->answer_failed ? "last_error" : "last_result", found->answer);
-  add_text(line, "last_result_call_id", found->answer_id);
+  add_answer(line, &found->answer);
+  add_text(line, "last_result_call_id", found->answer.id);
   add_text(line, "steer", detection->steer);
   add_json(line, "evidence", detection->evidence);
-  add_json(line, "payload", detection->payload);
+  if (detection->payload.len > 0) add_payload(line, detection->payload);
   mend__buffer_char(line, '}');
 }
 
-static mend_status tell_detection(report *base, const replay_detection *found) {
+static mend_status tell_detection(report *base, const replay_detection *found, uint64_t *ret_incident) {
+  *ret_incident = 0;
   json_report *to = (json_report *)base;
   mend__buffer *line = begin_line(to);
   add_main_members(to, line, found);
@@ -136,6 +182,10 @@ static mend_status tell_broken(report *base, uint64_t row, const char *problem) 
   json_report *to = (json_report *)base;
   to->broken++;
   return to->broken <= BROKEN_SHOWN ? note(to, problem, row) : MEND_OK;
+}
+
+static mend_status tell_doubt(report *base, uint64_t row, const char *problem) {
+  return note((json_report *)base, problem, row);
 }
 
 static mend_status tell_more_broken(json_report *to) {
@@ -173,6 +223,21 @@ static mend_status end(report *base, const replay_summary *summary) {
   return status == MEND_OK && to->counts ? write_counts(to, &summary->counts) : status;
 }
 
+/* On standard error, where it is in nobody's way. */
+static mend_status tell_remark(report *base, mend_str sentence) {
+  json_report *to = (json_report *)base;
+  mend__buffer *line = begin_line(to);
+  mend__buffer_str(line, MEND_STR("mend: "));
+  mend__buffer_str(line, sentence);
+  return write_line(to, to->notes) == MEND_ENOMEM ? MEND_ENOMEM : MEND_OK;
+}
+
+static mend_status finish(report *base, const replay_totals *totals) {
+  (void)base;
+  (void)totals;
+  return MEND_OK;
+}
+
 static void free_report(report *base) {
   json_report *to = (json_report *)base;
   mend__buffer_free(&to->line);
@@ -182,7 +247,14 @@ static void free_report(report *base) {
 report *report_json_new(FILE *out, FILE *notes, bool counts) {
   json_report *to = mend__alloc_zero(NULL, sizeof *to);
   if (to == NULL) return NULL;
-  to->base = (report){begin, tell_broken, tell_detection, end, free_report};
+  to->base = (report){.remark = tell_remark,
+                      .begin = begin,
+                      .broken = tell_broken,
+                      .doubt = tell_doubt,
+                      .detection = tell_detection,
+                      .end = end,
+                      .finish = finish,
+                      .free = free_report};
   to->out = out;
   to->notes = notes;
   to->counts = counts;

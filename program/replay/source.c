@@ -1,6 +1,7 @@
 #include "program/replay/source.h"
 
 #include "core/memory.h"
+#include "program/replay/interrupt.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -33,8 +34,11 @@ static mend_status make_room(source *bytes, size_t want) {
   return MEND_OK;
 }
 
+/* An interrupt is the end of the input. */
 static mend_status read_more(source *bytes) {
   ssize_t got;
+  bytes->ended = !interrupt_wait(bytes->fd);
+  if (bytes->ended) return MEND_OK;
   do {
     got = read(bytes->fd, bytes->data + bytes->end, bytes->capacity - bytes->end);
   } while (got < 0 && errno == EINTR);

@@ -6,17 +6,60 @@
 
 #include <stdio.h>
 
+/* A tool and arguments that were reported as a loop and are counted on; a report asks for a limited number of them. */
+typedef struct pair_key {
+  mend_hash tool, args;
+} pair_key;
+typedef struct followed_pair {
+  pair_key key;
+  uint64_t incident;
+} followed_pair;
+
 struct played_run {
   played_run *newer, *older;
   mend_run *run;
   mend_watch *watch;
   mend_detection_cursor cursor;
   open_calls calls;
-  call_answer answer; /* of the call that ended last */
+  mend__strmap followed;    /* by their pair_key */
+  mend__buffer answer_text; /* what `answer` points to */
+  replay_answer answer;     /* of the call that ended last */
 };
 
 /* So many runs are remembered, as many as the bus does. */
 enum { RUNS_MAX = 10000 };
+
+/* ---- Pairs ------------------------------------------------------------------------------------------------- */
+
+static pair_key key_of(const mend_tool_before_event *call) {
+  return (pair_key){mend_hash_bytes(call->tool_name), call->args_hash};
+}
+
+static mend_str key_text(const pair_key *key) { return (mend_str){(const char *)key, sizeof *key}; }
+
+static followed_pair *find_pair(const played_run *run, const mend_tool_before_event *call) {
+  if (run->followed.count == 0) return NULL;
+  const pair_key key = key_of(call);
+  return mend__strmap_get(&run->followed, key_text(&key));
+}
+
+static mend_status follow_pair(played_run *run, const mend_tool_before_event *call, uint64_t incident) {
+  if (find_pair(run, call) != NULL) return MEND_OK;
+  followed_pair *pair = mend__alloc(NULL, sizeof *pair);
+  if (pair == NULL) return MEND_ENOMEM;
+  *pair = (followed_pair){key_of(call), incident};
+  const mend_status status = mend__strmap_put(&run->followed, key_text(&pair->key), pair);
+  if (status != MEND_OK) mend__free(NULL, pair);
+  return status;
+}
+
+static void free_followed(played_run *run) {
+  size_t position = 0;
+  followed_pair *pair;
+  while ((pair = mend__strmap_next(&run->followed, &position)) != NULL)
+    mend__free(NULL, pair);
+  mend__strmap_free(&run->followed);
+}
 
 /* ---- Runs -------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +89,8 @@ static void link_newest(stage *on, played_run *run) {
 
 static void free_run(stage *on, played_run *run) {
   open_calls_free(&run->calls, &on->spare_calls);
-  mend__buffer_free(&run->answer.text);
+  free_followed(run);
+  mend__buffer_free(&run->answer_text);
   mend_run_release(run->run);
   mend__free(NULL, run);
 }
@@ -62,7 +106,8 @@ static mend_status make_run(stage *on, const mend_run_options *options, played_r
   played_run *run = mend__alloc_zero(NULL, sizeof *run);
   if (run == NULL) return MEND_ENOMEM;
   open_calls_init(&run->calls);
-  mend__buffer_init(&run->answer.text, NULL);
+  mend__strmap_init(&run->followed, NULL);
+  mend__buffer_init(&run->answer_text, NULL);
   mend_status status = mend_bus_run(on->bus, options, &run->run);
   if (status == MEND_EINVAL) {
     mend_error_set(error, status, "a run's id is 1 to 255 bytes long, this one has %zu", options->id.len);
@@ -96,27 +141,44 @@ mend_status stage_run(stage *on, const mend_run_options *options, played_run **r
 
 /* ---- What was found ---------------------------------------------------------------------------------------- */
 
+/* Remembers what the report wants to be told about later. */
+static mend_status follow(stage *on, played_run *run, const mend_detection *detection, open_call *call,
+                          uint64_t incident) {
+  if (incident == 0) return MEND_OK;
+  if (call != NULL && mend_str_equal(detection->detector, MEND_STR("stall"))) call->incident = incident;
+  const bool repeats = on->beginning != NULL && mend_str_equal(detection->reason, MEND_STR("repeat"));
+  return repeats ? follow_pair(run, on->beginning, incident) : MEND_OK;
+}
+
+/* The call that completed the evidence has no id, so it is not among the open ones. */
+static void describe_beginning(stage *on, replay_detection *found) {
+  mend__buffer_clear(&on->excerpt);
+  append_excerpt(&on->excerpt, on->beginning->args, on->settings->content_bytes);
+  found->args_hash = on->beginning->args_hash;
+  if (!on->excerpt.failed) found->args = (mend_str){on->excerpt.data, on->excerpt.len};
+}
+
 static mend_status tell(stage *on, played_run *run, const mend_detection *detection) {
   const mend_str id = detection->last_call.len > 0 ? detection->last_call : detection->first_call;
-  const open_call *call = id.len > 0 ? open_calls_find(&run->calls, id) : NULL;
+  open_call *call = id.len > 0 ? open_calls_find(&run->calls, id) : NULL;
   replay_detection found = {.detection = detection,
                             .row = on->row,
                             .ts_ns = on->now_ns,
                             .start_ns = on->start_ns,
                             .call_id = id.len > 0 ? id : (mend_str){NULL, 0}};
   const bool by_event = detection->cause_seq != 0; /* a deadline has nothing to do with the last answer */
-  if (by_event) {
-    found.answer = run->answer.value;
-    found.answer_id = run->answer.id;
-    found.answer_failed = run->answer.failed;
-  }
+  if (by_event) found.answer = run->answer;
   if (call != NULL) {
     found.args_hash = call->args_hash;
     found.args = call->args;
+  } else if (by_event && id.len == 0 && on->beginning != NULL) {
+    describe_beginning(on, &found);
   }
   if (mend_default_policy(NULL, detection, &found.action) != MEND_OK) found.action = mend_action_none();
   on->counts.detections++;
-  return on->settings->report->detection(on->settings->report, &found);
+  uint64_t incident = 0;
+  const mend_status status = on->settings->report->detection(on->settings->report, &found, &incident);
+  return status == MEND_OK ? follow(on, run, detection, call, incident) : status;
 }
 
 /* Told at each announcement; takes all that is new in the run's log, with its own cursor. */
@@ -176,6 +238,7 @@ mend_status stage_open(stage *on, const replay_settings *settings, const char *p
   mend__strmap_init(&on->runs, NULL);
   mend__buffer_init(&on->text, NULL);
   mend__buffer_init(&on->scratch, NULL);
+  mend__buffer_init(&on->excerpt, NULL);
   on->hash_scratch = mend__alloc(NULL, MEND_HASH_SCRATCH);
   const mend_status status = on->hash_scratch != NULL ? open_bus(on, error) : MEND_ENOMEM;
   if (status != MEND_OK) stage_close(on);
@@ -190,6 +253,7 @@ void stage_close(stage *on) {
   spare_calls_free(&on->spare_calls);
   mend__buffer_free(&on->text);
   mend__buffer_free(&on->scratch);
+  mend__buffer_free(&on->excerpt);
   mend__free(NULL, on->hash_scratch);
   mend_bus_release(on->bus);
   mend_clock_release(on->clock);
@@ -225,11 +289,22 @@ mend_status stage_at(stage *on, uint64_t wall_ns) {
   return mend_clock_advance_to_wall(on->clock, wall_ns);
 }
 
+mend_status stage_doubt(stage *on, const char *problem) {
+  return on->settings->report->doubt(on->settings->report, on->row, problem);
+}
+
 static mend_status begin_call(stage *on, played_run *run, const mend_tool_before_event *event) {
+  report *to = on->settings->report;
   on->counts.calls++;
+  if (event->args.ptr == NULL && mend_hash_is_none(event->args_hash)) on->counts.calls_without_args++;
+  const followed_pair *pair = find_pair(run, event);
+  if (pair != NULL) to->repeated(to, pair->incident, on->row);
   char buffer[CALL_ID_SIZE];
   const mend_str id = call_id_of(&event->event, buffer);
-  if (id.len == 0) return MEND_OK;
+  if (id.len == 0) {
+    on->counts.calls_without_id++;
+    return MEND_OK;
+  }
   open_call *call;
   const mend_status status =
       open_calls_add(&run->calls, &on->spare_calls, event, id, on->settings->content_bytes, &call);
@@ -246,18 +321,26 @@ static open_call *find_call(played_run *run, const mend_event *event) {
   return id.len > 0 ? open_calls_find(&run->calls, id) : NULL;
 }
 
-static void keep_answer(stage *on, played_run *run, const mend_event *event, mend_str value, bool failed) {
+/* `answer` points into the event. */
+static void keep_answer(stage *on, played_run *run, const mend_event *event, replay_answer answer) {
   char buffer[CALL_ID_SIZE];
   const mend_str id = call_id_of(event, buffer);
-  call_answer *answer = &run->answer;
-  mend__buffer_clear(&answer->text);
-  mend__buffer_str(&answer->text, id);
-  append_excerpt(&answer->text, value, on->settings->content_bytes);
-  answer->id = answer->value = (mend_str){NULL, 0};
-  answer->failed = failed;
-  if (answer->text.failed || answer->text.len == 0) return;
-  answer->id = (mend_str){answer->text.data, id.len};
-  answer->value = (mend_str){answer->text.data + id.len, answer->text.len - id.len};
+  mend__buffer *text = &run->answer_text;
+  mend__buffer_clear(text);
+  mend__buffer_str(text, id);
+  answer.cut |= append_excerpt(text, answer.value, on->settings->content_bytes);
+  run->answer = (replay_answer){0};
+  if (text->failed || text->len == 0) return;
+  answer.id = (mend_str){text->data, id.len};
+  answer.value = (mend_str){text->data + id.len, text->len - id.len};
+  run->answer = answer;
+}
+
+/* A journal without content has the beginning of the result, which ends with "..." when there was more. */
+static replay_answer answer_of(const mend_tool_after_event *after) {
+  if (after->result.ptr != NULL) return (replay_answer){.value = after->result, .is_json = true};
+  const mend_str preview = after->result_preview;
+  return (replay_answer){.value = preview, .cut = after->result_len != MEND_NONE && after->result_len != preview.len};
 }
 
 static bool ends_call(mend_event_kind kind) {
@@ -269,33 +352,31 @@ static void end_call(stage *on, played_run *run, const mend_event *event, open_c
   on->counts.results++;
   if (call == NULL) on->counts.results_without_call++;
   if (event->kind == MEND_EVENT_TOOL_AFTER) {
-    const mend_tool_after_event *after = (const mend_tool_after_event *)event;
-    const bool whole = after->result.ptr != NULL;
-    keep_answer(on, run, event, whole ? after->result : after->result_preview, false);
+    keep_answer(on, run, event, answer_of((const mend_tool_after_event *)event));
   } else if (event->kind == MEND_EVENT_TOOL_ERROR) {
-    keep_answer(on, run, event, ((const mend_tool_error_event *)event)->error_message, true);
+    const mend_tool_error_event *error = (const mend_tool_error_event *)event;
+    keep_answer(on, run, event, (replay_answer){.value = error->error_message, .failed = true});
+  }
+  if (call != NULL && call->incident != 0) {
+    const replay_ending ending = {event->kind, on->row, on->now_ns - call->since_ns};
+    on->settings->report->ended(on->settings->report, call->incident, &ending);
   }
   if (call != NULL) open_calls_remove(&run->calls, &on->spare_calls, call);
 }
 
 mend_status stage_publish(stage *on, played_run *run, mend_event *event) {
   mend_status status = MEND_OK;
-  if (event->kind == MEND_EVENT_TOOL_BEFORE) status = begin_call(on, run, (const mend_tool_before_event *)event);
+  on->beginning = event->kind == MEND_EVENT_TOOL_BEFORE ? (const mend_tool_before_event *)event : NULL;
+  if (on->beginning != NULL) status = begin_call(on, run, on->beginning);
   if (event->kind == MEND_EVENT_CONFIDENCE && !on->settings->watch->regression.enable) on->counts.readings_unused++;
   if (status == MEND_OK) status = mend_run_publish(run->run, event);
+  on->beginning = NULL;
   if (status == MEND_OK && ends_call(event->kind)) end_call(on, run, event, find_call(run, event));
   return status != MEND_OK ? status : on->failure;
 }
 
 mend_status stage_publish_custom(stage *on, played_run *run, mend_str topic, mend_str payload, mend_error *error) {
-  mend__buffer *text = &on->text; /* mend_run_emit wants both ended by NUL */
-  mend__buffer_str(text, topic);
-  mend__buffer_char(text, '\0');
-  const size_t at = text->len;
-  mend__buffer_str(text, payload);
-  mend__buffer_char(text, '\0');
-  if (text->failed) return MEND_ENOMEM;
-  const mend_status status = mend_run_emit(run->run, text->data, text->data + at, error);
+  const mend_status status = mend_run_emit_text(run->run, topic, payload, error);
   return status != MEND_OK ? status : on->failure;
 }
 
@@ -346,7 +427,7 @@ mend_status stage_user_message(stage *on, played_run *run, mend_str text) {
 /* ---- The end ----------------------------------------------------------------------------------------------- */
 
 static void describe(const played_run *run, const open_call *call, replay_open_call *ret_open) {
-  *ret_open = (replay_open_call){.row = call->row, .since_ns = call->since_ns};
+  *ret_open = (replay_open_call){.row = call->row, .since_ns = call->since_ns, .incident = call->incident};
   snprintf(ret_open->id, sizeof ret_open->id, "%.*s", MEND_STR_ARG(call->id));
   snprintf(ret_open->tool, sizeof ret_open->tool, "%.*s", MEND_STR_ARG(call->tool));
   snprintf(ret_open->run, sizeof ret_open->run, "%.*s", MEND_STR_ARG(mend_run_id(run->run)));

@@ -28,9 +28,13 @@ typedef struct stage {
   struct open_call *spare_calls;
   mend_status failure; /* of the report, while it was told of a detection */
 
+  const mend_tool_before_event *beginning; /* the call that is being published */
+  tally recorded, unknown;                 /* see replay_summary */
+
   uint64_t unnamed_calls; /* for a format whose calls have no ids: how many there were */
   mend__buffer text;      /* unescaped strings of the row; each byte of a row is unescaped once at most */
   mend__buffer scratch;   /* for formats */
+  mend__buffer excerpt;   /* of the arguments of a call without an id */
   void *hash_scratch;
 } stage;
 
@@ -47,6 +51,9 @@ void stage_list_unfinished(stage *on, replay_summary *summary);
 
 /* The row's wall time: what was due before expires now. Time that runs backwards is clamped and counted. */
 mend_status stage_at(stage *on, uint64_t wall_ns);
+
+/* The row is played without a member that cannot be understood. */
+mend_status stage_doubt(stage *on, const char *problem);
 
 /* Finds or makes the run. Without an id in the options it is the file's own. MEND_EINVAL for an id that cannot be one. */
 mend_status stage_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error);

@@ -502,3 +502,26 @@ Test(bus_delivery, options_are_checked) {
     cr_assert_not_null(strstr(error.message, cases[i].names), "%s", error.message);
   }
 }
+
+Test(bus_delivery, defaults) {
+  const mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  cr_assert_eq(options.nesting_limit, 32u);
+  cr_assert_eq(options.run_limit, 10000u);
+  cr_assert_eq(options.topic_limit, 65536u);
+  mend_bus *one, *two;
+  mend_run *first, *second;
+  mend_bus_new(NULL, &one, NULL);
+  mend_bus_new(NULL, &two, NULL);
+  mend_run_new(one, NULL, &first);
+  mend_run_new(two, NULL, &second);
+  cr_assert(!mend_str_equal(mend_run_id(first), mend_run_id(second)), "every bus has randomness of its own");
+  for (int i = 0; i < 3; i++)
+    mend_run_emit(first, "own.event", NULL, NULL);
+  mend_bus_stats stats = {.size = sizeof stats};
+  mend_bus_get_stats(one, &stats);
+  cr_assert_eq(stats.published, 3u, "events for nobody count as well");
+  mend_run_release(first);
+  mend_run_release(second);
+  mend_bus_release(one);
+  mend_bus_release(two);
+}

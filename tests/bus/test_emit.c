@@ -124,6 +124,44 @@ static void long_values_are_cut_in_sentences(scene *s) {
   cr_assert(strlen(error.message) < 120, "%s", error.message);
 }
 
+/* Slices of a longer text, as a reader of journals has them. */
+static void texts_need_no_nul(scene *s) {
+  mend_error error;
+  const char text[] = "{\"a\":1}}my.ownership";
+  mend_str payload = {text, 7}, topic = {text + 8, 6};
+  cr_assert_eq(mend_run_emit_text(s->run, topic, payload, &error), MEND_OK, "%s", error.message);
+  cr_assert_not_null(strstr(s->seen, "\"topic\":\"my.own\""), "%s", s->seen);
+  cr_assert_not_null(strstr(s->seen, ",\"a\":1}"), "%s", s->seen);
+  cr_assert_eq(mend_run_emit_text(s->run, topic, (mend_str){NULL, 0}, &error), MEND_OK);
+  cr_assert_eq(mend_run_emit_text(s->run, topic, MEND_STR(""), &error), MEND_ESYNTAX, "an empty text is no object");
+  cr_assert_eq(mend_run_emit_text(s->run, (mend_str){NULL, 0}, payload, &error), MEND_EINVAL);
+  cr_assert_eq(mend_run_emit_text(s->run, MEND_STR("a\0b"), payload, &error), MEND_EINVAL);
+  cr_assert_eq(mend_run_emit(s->run, NULL, NULL, &error), MEND_EINVAL);
+}
+
+static void long_topics_are_cut_in_sentences(scene *s) {
+  char topic[300];
+  mend_error error;
+  memset(topic, 'a', sizeof topic - 1);
+  topic[sizeof topic - 1] = '\0';
+  cr_assert_eq(mend_run_emit(s->run, topic, NULL, &error), MEND_EINVAL);
+  cr_assert_not_null(strstr(error.message, "\": a name has 1 to 255 bytes"), "%s", error.message);
+  topic[255] = '\0';
+  cr_assert_eq(mend_run_emit(s->run, topic, NULL, &error), MEND_OK);
+}
+
+/* The unknown member is on the second line, longer than a sentence, and the topic has more fields than one shows. */
+static void unknown_members_have_a_place(scene *s) {
+  char payload[400];
+  mend_error error;
+  snprintf(payload, sizeof payload, "{\"summary\":\"\",\n  \"%0300d\":1}", 0);
+  cr_assert_eq(mend_run_emit(s->run, "healing.detection", payload, &error), MEND_EINVAL);
+  cr_assert(error.line == 2 && error.column == 3, "%u:%u", error.line, error.column);
+  cr_assert_not_null(strstr(error.message, "0\"; it has detection_id, "), "%s", error.message);
+  cr_assert_str_eq(error.message + strlen(error.message) - 5, ", ...", "%s", error.message);
+  cr_assert_eq(mend_run_emit(s->run, "healing.detection", payload, NULL), MEND_EINVAL);
+}
+
 static void memory_may_run_out(void) {
   mend_test_allocator allocator;
   mend_test_allocator_init(&allocator);
@@ -149,6 +187,9 @@ Test(emit, edges) {
   open_scene(&s, NULL);
   payloads_may_span_lines(&s);
   long_values_are_cut_in_sentences(&s);
+  texts_need_no_nul(&s);
+  long_topics_are_cut_in_sentences(&s);
+  unknown_members_have_a_place(&s);
   close_scene(&s);
   memory_may_run_out();
 }

@@ -132,7 +132,8 @@ Test(event_json, every_field_of_every_kind_comes_back) {
 /* ---- Cases from files ----
  *
  * A case is a block of lines:  < text that is read   > its JSON view with content   - its JSON view without content
- * ~ how many members were ignored   ! status line:column and how the message begins. Other lines are comments. */
+ * ~ how many members were ignored, how many are unknown and the first of them   ! status line:column and how the
+ * message begins. Other lines are comments. */
 
 typedef struct file_case {
   mend_bus *bus;
@@ -152,7 +153,9 @@ static void read_text(file_case *c, char *text) {
   mend_status status =
       mend__event_read(mend_str_from(text), (mend_str){NULL, 0}, true, &c->scratch, &c->line, &ignored, &error);
   if (status == MEND_OK) {
-    snprintf(c->outcome, sizeof c->outcome, "~ %llu", (unsigned long long)ignored);
+    snprintf(c->outcome, sizeof c->outcome, "~ %llu, unknown %llu %.*s", (unsigned long long)ignored,
+             (unsigned long long)c->line.unknown, MEND_STR_ARG(c->line.first_unknown));
+    cr_assert_eq(c->line.first_unknown.ptr != NULL, c->line.unknown > 0);
     c->run = new_run(c->bus, &c->line);
     c->line.event.event.run = c->run;
     if (c->line.custom) mend_bus_topic(c->bus, c->line.topic, &c->line.event.event.topic);

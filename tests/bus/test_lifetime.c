@@ -126,6 +126,79 @@ Test(bus_lifetime, quiesce_is_refused_where_it_would_wait_for_itself) {
   mend_bus_release(h.bus);
 }
 
+/* ---- destroy functions that do more than free ---- */
+
+typedef struct link {
+  struct link *next;
+  mend_subscription *subscription;
+  unsigned *destroyed;
+} link;
+
+static void close_next(void *ctx) {
+  link *l = ctx;
+  ++*l->destroyed;
+  if (l->next != NULL) mend_subscription_close(&l->next->subscription);
+}
+
+static mend_status count(void *ctx, const mend_event *event) {
+  (void)event;
+  ++*(unsigned *)ctx;
+  return MEND_OK;
+}
+
+/* Each closes the next one: no deeper than one, however many. */
+Test(bus_lifetime, a_long_chain_of_destroy_functions) {
+  enum { LINKS = 100000 };
+  static link links[LINKS];
+  unsigned destroyed = 0;
+  mend_bus *bus;
+  mend_run *run;
+  mend_bus_new(NULL, &bus, NULL);
+  mend_run_new(bus, NULL, &run);
+  char topic[16];
+  for (int i = 0; i < LINKS; i++) {
+    links[i].destroyed = &destroyed;
+    links[i].next = i + 1 < LINKS ? &links[i + 1] : NULL;
+    snprintf(topic, sizeof topic, "t.%d", i % 1000);
+    cr_assert_eq(mend_bus_subscribe(bus, topic, count, &links[i], close_next, &links[i].subscription), MEND_OK);
+  }
+  mend_subscription_close(&links[0].subscription);
+  cr_assert_eq(destroyed, (unsigned)LINKS);
+  mend_run_release(run);
+  mend_bus_release(bus);
+}
+
+typedef struct last_wish {
+  mend_bus *bus;
+  mend_status subscribed, made, found;
+} last_wish;
+
+static void wish(void *ctx) {
+  last_wish *w = ctx;
+  mend_subscription *subscription;
+  mend_run *run;
+  mend_run_options options = MEND_RUN_OPTIONS_INIT;
+  options.id = MEND_STR("late");
+  w->subscribed = mend_bus_subscribe(w->bus, "*", count, NULL, wish, &subscription);
+  w->made = mend_run_new(w->bus, NULL, &run);
+  w->found = mend_bus_run(w->bus, &options, &run);
+}
+
+Test(bus_lifetime, nothing_new_is_made_at_the_end) {
+  mend_test_allocator memory;
+  mend_test_allocator_init(&memory);
+  mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  options.allocator = &memory.base;
+  last_wish w = {0};
+  mend_bus_new(&options, &w.bus, NULL);
+  mend_bus_subscribe(w.bus, "*", count, &w, wish, NULL);
+  mend_bus_release(w.bus);
+  cr_assert_eq(w.subscribed, MEND_ECLOSED);
+  cr_assert_eq(w.made, MEND_ECLOSED);
+  cr_assert_eq(w.found, MEND_ECLOSED);
+  cr_assert_eq(memory.blocks, 0u);
+}
+
 /* ---- Runs ---- */
 
 static mend_status expect_run(mend_bus *bus, const char *id, mend_run **ret_run) {
@@ -177,6 +250,9 @@ Test(bus_lifetime, runs_by_id) {
 
 Test(bus_lifetime, runs_known_by_id_are_bounded) {
   mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  mend_clock *clock;
+  mend_clock_new_virtual(NULL, (mend_time){1, 1}, &clock);
+  options.clock = clock;
   options.run_limit = 3;
   mend_bus *bus;
   mend_bus_new(&options, &bus, NULL);
@@ -191,7 +267,7 @@ Test(bus_lifetime, runs_known_by_id_are_bounded) {
       {"a b c a d", "a2 d1 c1 b0"},       /* a had one since: b goes */
       {"+a b c d e", "a1 e1 d1 b0"},      /* a is referenced: never forgotten */
       {"+a +b +c d e", "a1 b1 c1 e0"},    /* all are referenced: new ones stay only while they are used */
-      {"+a b c d -a e f", "a1 f1 e1 d0"}, /* dropping counts as its last event */
+      {"+a b c d -a e f", "f1 e1 d1 a0"}, /* the last event counts, not when it was let go of */
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     mend_run *held[128] = {NULL};
@@ -208,6 +284,8 @@ Test(bus_lifetime, runs_known_by_id_are_bounded) {
       }
       cr_assert_eq(expect_run(bus, id, &run), MEND_OK);
       mend_run_next_call(run);
+      mend_clock_advance(clock, 1);
+      mend_run_emit(run, "own.event", NULL, NULL);
       if (word[0] == '+') {
         held[letter] = run;
       } else {
@@ -226,13 +304,8 @@ Test(bus_lifetime, runs_known_by_id_are_bounded) {
     for (int letter = 0; letter < 128; letter++)
       mend_run_release(held[letter]);
   }
+  mend_clock_release(clock);
   mend_bus_release(bus);
-}
-
-static mend_status count(void *ctx, const mend_event *event) {
-  (void)event;
-  ++*(unsigned *)ctx;
-  return MEND_OK;
 }
 
 Test(bus_lifetime, a_thousand_runs_on_one_bus) {

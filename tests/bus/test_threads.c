@@ -15,6 +15,8 @@ typedef struct arena {
   mend_bus *bus;
   mend_run *run;
   _Atomic bool stop;
+  _Atomic unsigned published[PUBLISHERS]; /* by each publisher */
+  _Atomic uint64_t seqs;                  /* sum of the stamps */
   _Atomic unsigned made, destroyed, calls, bad;
 } arena;
 
@@ -45,13 +47,31 @@ static work *new_work(arena *a) {
   return w;
 }
 
+typedef struct publishing_thread {
+  arena *arena;
+  int number;
+  pthread_t thread;
+} publishing_thread;
+
 static void *publish_until_stopped(void *ctx) {
-  arena *a = ctx;
+  const publishing_thread *p = ctx;
+  arena *a = p->arena;
   while (!atomic_load(&a->stop)) {
     mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
     if (mend_run_publish(a->run, &event.event) != MEND_OK) atomic_fetch_add(&a->bad, 1);
+    atomic_fetch_add(&a->seqs, event.event.seq);
+    atomic_fetch_add(&a->published[p->number], 1);
   }
   return NULL;
+}
+
+/* The publishers are at work, not only started. */
+static void await_publishers(arena *a, unsigned more) {
+  for (int i = 0; i < PUBLISHERS; i++) {
+    const unsigned wanted = atomic_load(&a->published[i]) + more;
+    while (atomic_load(&a->published[i]) < wanted)
+      sched_yield();
+  }
 }
 
 static void churn(arena *a) {
@@ -86,17 +106,31 @@ Test(bus_threads, two_publishers_against_one_who_subscribes_and_closes) {
   arena a = {0};
   mend_bus_new(NULL, &a.bus, NULL);
   mend_run_new(a.bus, NULL, &a.run);
-  pthread_t publishers[PUBLISHERS];
-  for (int i = 0; i < PUBLISHERS; i++)
-    pthread_create(&publishers[i], NULL, publish_until_stopped, &a);
+  publishing_thread publishers[PUBLISHERS];
+  for (int i = 0; i < PUBLISHERS; i++) {
+    publishers[i] = (publishing_thread){.arena = &a, .number = i};
+    pthread_create(&publishers[i].thread, NULL, publish_until_stopped, &publishers[i]);
+  }
+  await_publishers(&a, 1);
   churn(&a);
   cr_assert_eq(mend_bus_quiesce(a.bus), MEND_OK);
   cr_assert_eq(atomic_load(&a.destroyed), atomic_load(&a.made), "after quiesce every destroy has run");
+  mend_subscription *last = NULL;
+  cr_assert_eq(mend_bus_subscribe(a.bus, "*", do_work, new_work(&a), free_work, &last), MEND_OK);
+  await_publishers(&a, 10);
+  mend_subscription_close(&last);
   atomic_store(&a.stop, true);
-  for (int i = 0; i < PUBLISHERS; i++)
-    pthread_join(publishers[i], NULL);
+  uint64_t published = 0;
+  for (int i = 0; i < PUBLISHERS; i++) {
+    pthread_join(publishers[i].thread, NULL);
+    published += atomic_load(&a.published[i]);
+  }
   cr_assert_eq(atomic_load(&a.bad), 0u);
   cr_assert(atomic_load(&a.calls) > 0);
+  cr_assert_eq(atomic_load(&a.seqs), published * (published + 1) / 2, "every stamp is given once");
+  mend_bus_stats stats = {.size = sizeof stats};
+  mend_bus_get_stats(a.bus, &stats);
+  cr_assert_eq(stats.published, published);
   mend_run_release(a.run);
   mend_bus_release(a.bus);
   cr_assert(mend_test_threads_are(threads));
@@ -216,6 +250,49 @@ Test(bus_threads, quiesce_waits_for_the_handler) {
   pthread_join(publisher, NULL);
   mend_run_release(p.run);
   mend_bus_release(p.bus);
+  close_play(&p);
+}
+
+/* The last reference goes on this thread while another one is in a handler: the bus waits for it. */
+static mend_status stay_in_handler(void *ctx, const mend_event *event) {
+  (void)event;
+  stage_play *p = ctx;
+  atomic_store(&p->in_handler, true);
+  mend_run_release(p->run); /* the publisher's own; the bus's last reference is with the main thread */
+  reach(&p->gate, 1);
+  await(&p->gate, 2);
+  atomic_store(&p->in_handler, false);
+  return MEND_OK;
+}
+
+static void *publish_and_keep_nothing(void *ctx) {
+  mend_run_emit(((stage_play *)ctx)->run, "tool.before", NULL, NULL);
+  return NULL;
+}
+
+static void *release_bus(void *ctx) {
+  mend_bus_release(((stage_play *)ctx)->bus);
+  return NULL;
+}
+
+Test(bus_threads, the_end_of_a_bus_waits_for_publishes_of_other_threads) {
+  stage_play p = {0};
+  pthread_mutex_init(&p.gate.mutex, NULL);
+  pthread_cond_init(&p.gate.changed, NULL);
+  mend_bus_new(NULL, &p.bus, NULL);
+  mend_run_new(p.bus, NULL, &p.run);
+  mend_bus_subscribe(p.bus, "*", stay_in_handler, &p, note_destroy, NULL);
+  pthread_t publisher, releaser;
+  pthread_create(&publisher, NULL, publish_and_keep_nothing, &p);
+  await(&p.gate, 1);
+  pthread_create(&releaser, NULL, release_bus, &p);
+  sched_yield();
+  cr_assert(!atomic_load(&p.destroyed));
+  reach(&p.gate, 2);
+  pthread_join(publisher, NULL);
+  pthread_join(releaser, NULL);
+  cr_assert(atomic_load(&p.destroyed));
+  cr_assert(!atomic_load(&p.destroyed_while_in_handler));
   close_play(&p);
 }
 

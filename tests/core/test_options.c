@@ -421,11 +421,11 @@ Test(options, nearest_names) {
     cr_assert_eq(set(tree, names[i].name, "1", &error), MEND_ENOENT, "%s", names[i].name);
     if (names[i].nearest == NULL) {
       cr_assert_null(nearest, "%s: %s", names[i].name, nearest);
-      snprintf(expected, sizeof expected, "unknown option %s", names[i].name);
+      snprintf(expected, sizeof expected, "unknown option \"%s\"", names[i].name);
     } else {
       cr_assert_not_null(nearest, "%s", names[i].name);
       cr_assert_str_eq(nearest, names[i].nearest, "for %s", names[i].name);
-      snprintf(expected, sizeof expected, "unknown option %s; did you mean %s?", names[i].name, nearest);
+      snprintf(expected, sizeof expected, "unknown option \"%s\"; did you mean %s?", names[i].name, nearest);
     }
     cr_assert_str_eq(error.message, expected);
     cr_assert_eq(set(tree, "loop", "{\"k\": 5}", &error), MEND_ENOENT);

@@ -7,7 +7,7 @@
 int main() {
   mend_bus_options bus_options = MEND_BUS_OPTIONS_INIT;
   mend_run_options run_options = MEND_RUN_OPTIONS_INIT;
-  mend_stall_options stall_options = MEND_STALL_OPTIONS_INIT;
+  mend_stall_watchdog_options stall_options = MEND_STALL_WATCHDOG_OPTIONS_INIT;
   mend_options options = MEND_OPTIONS_INIT;
   mend_detection detection = MEND_DETECTION_INIT;
   mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;

@@ -288,8 +288,9 @@ Test(healing, a_hung_call_is_cancelled_at_its_deadline) {
   cr_assert_eq(a.last, MEND_ABORTED);
   cr_assert_eq(a.calls, 1);
   cr_assert_eq(report.status, MEND_ABORTED);
-  cr_assert_str_eq(w.log, "healing.started tool.before healing.detection healing.action tool.cancelled healing.stopped ",
-                   "%s", w.log);
+  cr_assert_str_eq(w.log,
+                   "healing.started tool.before healing.detection healing.action tool.cancelled healing.stopped ", "%s",
+                   w.log);
   mend_healing_runner_release(runner);
   close_world(&w);
 }
@@ -414,12 +415,14 @@ Test(healing, options_that_cannot_be) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     mend_option_tree *tree;
     mend_option_tree_new(NULL, &tree);
-    cr_assert_eq(mend_option_tree_set(tree, mend_str_from(rows[i].option), mend_str_from(rows[i].value), NULL), MEND_OK);
+    cr_assert_eq(mend_option_tree_set(tree, mend_str_from(rows[i].option), mend_str_from(rows[i].value), NULL),
+                 MEND_OK);
     mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
     options.config = mend_option_tree_get(tree);
     mend_healing_runner *runner = NULL;
     mend_error error = {0};
-    cr_assert_eq(mend_healing_runner_new(&options, &runner, &error), rows[i].want, "%s: %s", rows[i].option, error.message);
+    cr_assert_eq(mend_healing_runner_new(&options, &runner, &error), rows[i].want, "%s: %s", rows[i].option,
+                 error.message);
     cr_assert_not_null(strstr(error.message, rows[i].sentence), "%s: %s", rows[i].option, error.message);
     mend_option_tree_free(tree); /* what the runner needs of it is its own */
     int bodies = 0;

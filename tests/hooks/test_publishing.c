@@ -152,6 +152,9 @@ Test(publishing, among_other_hooks) {
   cr_assert_eq(mend_hooks_before(hooks, &call, &decision, &hook), MEND_ABORTED);
   cr_assert_eq(mend_hooks_after(hooks, &call, &decision, &hook), MEND_OK);
   cr_assert_eq(mend_hooks_on_error(hooks, &call, &decision, &hook), MEND_OK);
+  cr_assert_eq(mend__publishing_hook.before(NULL, &call, &decision), MEND_OK);
+  cr_assert_eq(mend__publishing_hook.after(NULL, &call, &decision), MEND_OK);
+  cr_assert_eq(mend__publishing_hook.on_error(NULL, &call, &decision), MEND_OK);
   cr_assert_eq(befores, 1u);
 
   /* a subscriber that goes round and round is stopped by the bus, not by the stack */

@@ -74,9 +74,10 @@ Test(result, holds_its_texts) {
   result.call = 3;
   result.attempts = 2;
   result.duration_ms = 1.5;
+  result.size = sizeof result + 8; /* of a newer header */
   mend_result_clear(&result);
   check_clear(&result);
-  cr_assert_eq(result.size, sizeof result);
+  cr_assert_eq(result.size, sizeof result + 8);
   mend_result_clear(&result);
   mend_result_clear(NULL);
   for (int i = 0; i < 2; i++)

@@ -129,6 +129,35 @@ static void every_member_of_a_line(void) {
   unlink(path);
 }
 
+static mend_status keep_json(void *ctx, const mend_event *event) {
+  return mend_event_to_json(event, NULL, NULL, ctx, NULL);
+}
+
+/* What the reader gives of an own topic is neither ended by NUL nor without the head's members. */
+static void own_topics_go_back_on_a_bus(void) {
+  put_file(TEXT("{\"ts\":1,\"topic\":\"my.own\",\"run_id\":\"r\",\"a\":[1]}\n" RESET "\n"));
+  mend_journal_reader *reader;
+  mend_journal_line line = MEND_JOURNAL_LINE_INIT;
+  mend_bus *bus;
+  mend_run *run;
+  char *json = NULL;
+  cr_assert_eq(mend_bus_new(NULL, &bus, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(bus, "my.own", keep_json, &json, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &run), MEND_OK);
+  cr_assert_eq(mend_journal_reader_open(NULL, path, &reader, NULL), MEND_OK);
+  cr_assert_eq(mend_journal_reader_next(reader, &line, NULL), MEND_OK);
+  cr_assert_null(line.event);
+  cr_assert_eq(mend_run_emit_text(run, line.topic, line.text, NULL), MEND_OK);
+  cr_assert_not_null(strstr(json, ",\"topic\":\"my.own\",\"run_id\":"), "%s", json);
+  cr_assert_not_null(strstr(json, ",\"a\":[1]}"), "%s", json);
+  cr_assert_null(strstr(json, "\"run_id\":\"r\""), "%s", json);
+  mend_free(NULL, json);
+  mend_journal_reader_free(reader);
+  mend_run_release(run);
+  mend_bus_release(bus);
+  unlink(path);
+}
+
 static void deep_lines_are_broken(void) {
   enum { DEPTH = 10000 };
   static char text[DEPTH + 100];
@@ -204,6 +233,7 @@ Test(journal_reader, reads_what_can_be_read) {
   whole_torn_and_broken_lines();
   every_member_of_a_line();
   deep_lines_are_broken();
+  own_topics_go_back_on_a_bus();
   paths_are_refused();
   standard_input_is_a_dash();
   memory_may_run_out();

@@ -135,7 +135,7 @@ static void every_event_is_a_line(void) {
 static void a_journal_takes_what_it_asked_for(void) {
   scene s;
   open_scene(&s, NULL);
-  s.options.topics = "tool.*";
+  s.options.pattern = "tool.*";
   s.options.content = false;
   open_journal(&s);
   emit(&s, "not wanted");
@@ -376,7 +376,7 @@ static void a_part_of_a_line_is_ended_where_it_cannot_be_cut(void) {
   cr_assert_eq(pipe2(pipes, O_NONBLOCK), 0);
   s.options.path = NULL;
   s.options.fd = pipes[1];
-  s.options.topics = "run.reset";
+  s.options.pattern = "run.reset";
   open_journal(&s);
   static char text[100 * 1024], got[200 * 1024];
   memset(text, 'x', sizeof text - 1);
@@ -470,7 +470,7 @@ static void options_are_refused(void) {
       {{sizeof(mend_journal_options), NULL, 9999, NULL, true, MEND_FSYNC_NONE, 1}, MEND_EIO, "descriptor 9999"},
       {{sizeof(mend_journal_options), "/dev/null", -1, "a*b", true, MEND_FSYNC_NONE, 1},
        MEND_EINVAL,
-       "topics: \"a*b\""},
+       "pattern: \"a*b\""},
       {{sizeof(mend_journal_options), "/dev/null", -1, NULL, true, (mend_fsync)7, 1}, MEND_EINVAL, "fsync"},
       {{sizeof(mend_journal_options), "/dev/null", -1, NULL, true, MEND_FSYNC_NONE, 0}, MEND_EINVAL, "interval_s"},
       {{sizeof(mend_journal_options), "/dev/null", -1, NULL, true, MEND_FSYNC_NONE, -1}, MEND_EINVAL, "interval_s"},

@@ -200,9 +200,7 @@ Test(loop_drivers, removing_waits_for_a_call_on_another_thread) {
 
 /* ---- Adding within a run ---- */
 
-static void add_second(owner *self) {
-  expect_ok(self, add(second));
-}
+static void add_second(owner *self) { expect_ok(self, add(second)); }
 
 Test(loop_drivers, added_within_a_run) {
   for (world_kind kind = 0; kind < WORLD_KINDS; kind++) {

@@ -1,6 +1,8 @@
 #include "loop/world.h"
 
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* ---- Options ---- */
 
@@ -27,7 +29,6 @@ Test(loop_life, options_are_checked) {
 typedef struct portrait {
   char name[16];
   sigset_t blocked;
-  gate gate;
 } portrait;
 
 static void sit_for_it(void *ctx) {
@@ -43,7 +44,7 @@ Test(loop_life, the_thread_has_a_name_and_takes_no_signals) {
   pthread_sigmask(SIG_SETMASK, NULL, &before);
   open_world(&w, OWN_THREAD);
   pthread_sigmask(SIG_SETMASK, NULL, &after);
-  portrait p = {.gate = GATE_INIT};
+  portrait p = {.name = ""};
   mend_loop_post(w.loop, sit_for_it, &p);
   flush(w.loop);
   cr_assert_str_eq(p.name, "mend-loop");
@@ -61,15 +62,16 @@ typedef struct party {
   mend_loop *loop;
   atomic_uint guests;
   mend_timer *timer;
+  mend_status posted;
 } party;
+
+static void arrive(void *ctx) { atomic_fetch_add(&((party *)ctx)->guests, 1); }
 
 static void leave(void *ctx) {
   party *p = ctx;
-  atomic_fetch_add(&p->guests, 1);
+  p->posted = mend_loop_post(p->loop, arrive, p);
   mend_loop_release(p->loop);
 }
-
-static void arrive(void *ctx) { atomic_fetch_add(&((party *)ctx)->guests, 1); }
 
 static uint64_t due_at_once(void *ctx) {
   (void)ctx;
@@ -108,6 +110,8 @@ Test(loop_life, released_on_the_loops_own_thread) {
         event_base_free(w.base);
       }
       cr_assert(mend_test_threads_are(w.threads), "kind %d, way %zu", (int)kind, i);
+      cr_assert_eq(p.posted, MEND_OK);
+      cr_assert_eq(atomic_load(&p.guests), 1u, "what was posted last runs too");
       mend_timer_cancel(&p.timer);
       mend_clock_release(w.clock);
       check_nothing_left(&w);
@@ -158,35 +162,107 @@ Test(loop_life, in_a_base_that_nobody_dispatches) {
 
 /* ---- Out of memory ---- */
 
-/* What succeeds works, what fails says so and changes nothing. */
-static void use_everything(world *w, struct event_base *base) {
-  mend_loop_options options = {sizeof options, &w->allocator.base, w->clock, base};
-  mend_loop *loop = NULL;
-  party p = {.timer = NULL};
-  mend_error error;
-  mend_status status = mend_loop_new(&options, &loop, &error);
-  cr_assert_eq(status, loop != NULL ? MEND_OK : MEND_ENOMEM);
-  if (loop == NULL) return;
-  unsigned expected = 0, drivers = 0;
-  char contexts[6];
-  for (size_t i = 0; i < sizeof contexts; i++) {
-    const mend_clock_driver driver = {sizeof driver, due_at_once, leave_from_driver, &contexts[i]};
-    mend_clock_driver idle = driver;
-    idle.next = (uint64_t(*)(void *))due_at_once;
+static uint64_t never(void *ctx) {
+  (void)ctx;
+  return MEND_NEVER;
+}
+
+static void run_never(void *ctx, uint64_t now_ns) { (void)ctx, (void)now_ns; }
+
+enum { DRIVERS = 6 }; /* so many that the table grows on the way */
+
+/* What fails says so and leaves nothing behind; what does not, works. */
+static void use_drivers(mend_loop *loop) {
+  char contexts[DRIVERS];
+  mend_status added[DRIVERS];
+  for (size_t i = 0; i < DRIVERS; i++) {
+    const mend_clock_driver driver = {sizeof driver, never, run_never, &contexts[i]};
     mend_waker waker = {NULL, NULL};
-    (void)idle;
-    status = mend_loop_add_driver(loop, &driver, &waker);
-    cr_assert_eq(status, waker.wake != NULL ? MEND_OK : MEND_ENOMEM);
-    if (status == MEND_OK) drivers++;
-    cr_assert_eq(mend_loop_remove_driver(loop, &contexts[i]), status == MEND_OK ? MEND_OK : MEND_ENOENT);
+    added[i] = mend_loop_add_driver(loop, &driver, &waker);
+    cr_assert_eq(added[i], waker.wake != NULL ? MEND_OK : MEND_ENOMEM);
   }
-  (void)drivers;
-  status = mend_loop_post(loop, arrive, &p);
-  cr_assert(status == MEND_OK || status == MEND_ENOMEM);
-  if (status == MEND_OK) expected++;
-  status = mend_loop_after(loop, 3600 * MEND_SECOND_NS, arrive, &p, &p.timer);
-  cr_assert_eq(status, p.timer != NULL ? MEND_OK : MEND_ENOMEM);
-  mend_loop_release(loop);
-  cr_assert_eq(atomic_load(&p.guests), expected);
+  for (size_t i = 0; i < DRIVERS; i++)
+    cr_assert_eq(mend_loop_remove_driver(loop, &contexts[i]), added[i] == MEND_OK ? MEND_OK : MEND_ENOENT);
+}
+
+static void use_everything(world *w, struct event_base *base) {
+  const mend_loop_options options = {sizeof options, &w->allocator.base, w->clock, base};
+  party p = {.loop = NULL};
+  const mend_status made = mend_loop_new(&options, &p.loop, NULL);
+  cr_assert_eq(made, p.loop != NULL ? MEND_OK : MEND_ENOMEM);
+  if (made != MEND_OK) return;
+  use_drivers(p.loop);
+  const mend_status posted = mend_loop_post(p.loop, arrive, &p);
+  cr_assert(posted == MEND_OK || posted == MEND_ENOMEM);
+  const mend_status armed = mend_loop_after(p.loop, 3600 * MEND_SECOND_NS, arrive, &p, &p.timer);
+  cr_assert_eq(armed, p.timer != NULL ? MEND_OK : MEND_ENOMEM);
+  mend_loop_release(p.loop);
+  cr_assert_eq(atomic_load(&p.guests), posted == MEND_OK ? 1u : 0u);
   mend_timer_cancel(&p.timer);
+}
+
+static void fail_at_every_point(world_kind kind, bool fail_after) {
+  size_t at = 0;
+  bool failed = true;
+  while (failed) {
+    world w;
+    begin_world(&w);
+    if (is_virtual_kind(kind)) w.clock = new_clock(&w);
+    struct event_base *base = is_dispatched_kind(kind) ? new_precise_base() : NULL;
+    mend_test_allocator_arm(&w.allocator, ++at, fail_after);
+    use_everything(&w, base);
+    failed = mend_test_allocator_failed(&w.allocator);
+    mend_clock_release(w.clock);
+    if (base != NULL) event_base_free(base);
+    check_nothing_left(&w);
+  }
+  cr_assert(at > 4, "kind %d: %zu allocations", (int)kind, at);
+}
+
+Test(loop_life, runs_out_of_memory_at_every_point) {
+  for (world_kind kind = 0; kind < WORLD_KINDS; kind++) {
+    fail_at_every_point(kind, false);
+    fail_at_every_point(kind, true);
+  }
+}
+
+/* ---- Out of descriptors ---- */
+
+enum { FILES_MAX = 64 };
+
+/* Takes all descriptors there are and gives `left` of them back. */
+static size_t take_descriptors(int fds[FILES_MAX], size_t left) {
+  size_t count = 0;
+  while (count < FILES_MAX && (fds[count] = dup(STDERR_FILENO)) >= 0)
+    count++;
+  while (left-- > 0 && count > 0)
+    close(fds[--count]);
+  return count;
+}
+
+static mend_status make_with_few_descriptors(size_t left) {
+  int fds[FILES_MAX];
+  size_t count = take_descriptors(fds, left);
+  mend_loop *loop = NULL;
+  mend_error error;
+  const mend_status status = mend_loop_new(NULL, &loop, &error);
+  while (count-- > 0)
+    close(fds[count]);
+  mend_loop_release(loop);
+  return status;
+}
+
+Test(loop_life, runs_out_of_descriptors_at_every_point) {
+  const size_t files = mend_test_open_files(), threads = threads_before();
+  struct rlimit before, few;
+  cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+  few = before;
+  few.rlim_cur = FILES_MAX;
+  cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+  for (size_t left = 0; left < 5; left++)
+    cr_assert_eq(make_with_few_descriptors(left), MEND_EIO, "%zu left", left);
+  cr_assert_eq(make_with_few_descriptors(5), MEND_OK);
+  cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+  cr_assert_eq(mend_test_open_files(), files);
+  cr_assert(mend_test_threads_are(threads));
 }

@@ -36,7 +36,8 @@ static void *post_all(void *ctx) {
   poster *p = ctx;
   for (unsigned i = 0; i < POSTS; i++) {
     p->letters[i] = (letter){p->office, p->number, i + 1};
-    if (mend_loop_post(p->office->world.loop, handle, &p->letters[i]) != MEND_OK) atomic_fetch_add(&p->office->failures, 1);
+    if (mend_loop_post(p->office->world.loop, handle, &p->letters[i]) != MEND_OK)
+      atomic_fetch_add(&p->office->failures, 1);
   }
   return NULL;
 }

@@ -1,6 +1,8 @@
 /* The hand-shake of a loop with a virtual clock. */
 #include "loop/world.h"
 
+#include <limits.h>
+
 /* ---- A driver, due after 61 seconds ---- */
 
 typedef struct sleeper {
@@ -107,6 +109,7 @@ Test(loop_virtual, two_loops_on_one_clock_keep_the_order_of_time) {
 
 typedef struct relay {
   mend_loop *loop;
+  unsigned legs; /* how often it is still to be posted again */
   mend_clock *clock;
   mend_timer *timer;
   uint64_t posted_ns, handled_ns;
@@ -115,8 +118,13 @@ typedef struct relay {
 
 static void handle(void *ctx) {
   relay *r = ctx;
+  for (int i = 0; i < 50; i++)
+    sched_yield(); /* time for a clock that does not wait */
   r->handled++;
   r->handled_ns = mend_clock_now(r->clock).mono_ns;
+  if (r->legs == 0) return;
+  r->legs--;
+  if (mend_loop_post(r->loop, handle, r) != MEND_OK) r->failures++;
 }
 
 static void post_from_timer(void *ctx) {
@@ -129,16 +137,28 @@ Test(loop_virtual, what_is_posted_runs_before_the_clock_moves) {
   world w;
   open_world(&w, OWN_THREAD_VIRTUAL);
   for (int round = 0; round < 20; round++) {
-    relay r = {.loop = w.loop, .clock = w.clock};
+    relay r = {.loop = w.loop, .clock = w.clock, .legs = 5};
     cr_assert_eq(mend_loop_post(w.loop, handle, &r), MEND_OK);
     cr_assert_eq(mend_loop_after(w.loop, 30, post_from_timer, &r, &r.timer), MEND_OK);
     cr_assert_eq(mend_clock_advance(w.clock, MEND_SECOND_NS), MEND_OK);
     cr_assert_eq(r.failures, 0u);
-    cr_assert_eq(r.handled, 2u);
+    cr_assert_eq(r.handled, 7u);
     cr_assert_eq(r.handled_ns, r.posted_ns);
     mend_timer_cancel(&r.timer);
   }
   close_world(&w);
+}
+
+Test(loop_virtual, posting_without_end_does_not_stop_the_clock) {
+  world w;
+  open_world(&w, OWN_THREAD_VIRTUAL);
+  relay r = {.loop = w.loop, .clock = w.clock, .legs = UINT_MAX};
+  cr_assert_eq(mend_loop_post(w.loop, handle, &r), MEND_OK);
+  cr_assert_eq(mend_clock_advance(w.clock, 1), MEND_OK);
+  flush(w.loop);
+  cr_assert(r.handled >= MEND_CLOCK_RUNS_MAX);
+  close_world(&w);
+  cr_assert_eq(r.failures, 1u, "the end is the end");
 }
 
 /* ---- On the loop's thread ---- */
@@ -225,6 +245,31 @@ Test(loop_virtual, a_loop_ends_within_a_hand_shake) {
       event_base_free(w.base);
     }
     cr_assert(mend_test_threads_are(w.threads));
+    mend_clock_release(w.clock);
+    check_nothing_left(&w);
+  }
+}
+
+static void ignore(void *ctx) { (void)ctx; }
+
+static void *release_loop(void *ctx) {
+  mend_loop_release(ctx);
+  return NULL;
+}
+
+Test(loop_virtual, a_loop_ends_while_the_clock_advances) {
+  for (int round = 0; round < 300; round++) {
+    world w;
+    open_world(&w, OWN_THREAD_VIRTUAL);
+    mend_timer *timer;
+    pthread_t other;
+    cr_assert_eq(mend_loop_after(w.loop, 10, ignore, NULL, &timer), MEND_OK);
+    cr_assert_eq(pthread_create(&other, NULL, release_loop, w.loop), 0);
+    for (int i = 0; i < round % 16; i++)
+      sched_yield();
+    cr_assert_eq(mend_clock_advance(w.clock, MEND_SECOND_NS), MEND_OK);
+    pthread_join(other, NULL);
+    mend_timer_cancel(&timer);
     mend_clock_release(w.clock);
     check_nothing_left(&w);
   }

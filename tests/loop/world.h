@@ -1,5 +1,5 @@
-/* What the tests of loop/ share: a loop of each kind, in a world that checks that nothing is left of it; and gates to take
- * threads step by step. */
+/* What the tests of loop/ share: a loop of each kind, in a world that checks that nothing is left of it; and gates to
+ * take threads step by step. */
 #ifndef MEND_TESTS_LOOP_WORLD_H
 #define MEND_TESTS_LOOP_WORLD_H
 
@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 /* ---- Gates ---- */
 
@@ -66,12 +67,22 @@ typedef struct world {
 
 static inline void *do_nothing(void *ctx) { return ctx; }
 
-/* ThreadSanitizer starts a thread of its own with the first one of ours. */
+/* How many threads this process has without ours, found out once. ThreadSanitizer starts one of its own with our first,
+ * and the kernel forgets a joined one a little later. */
 static inline size_t threads_before(void) {
+  static size_t fewest;
+  if (fewest != 0) return fewest;
+  const struct timespec moment = {.tv_nsec = 1000000};
   pthread_t first;
   cr_assert_eq(pthread_create(&first, NULL, do_nothing, NULL), 0);
   pthread_join(first, NULL);
-  return mend_test_threads();
+  fewest = SIZE_MAX;
+  for (int i = 0; i < 5; i++) {
+    const size_t count = mend_test_threads();
+    if (count < fewest) fewest = count;
+    nanosleep(&moment, NULL);
+  }
+  return fewest;
 }
 
 static inline struct event_base *new_precise_base(void) {

@@ -72,7 +72,7 @@ static const struct {
 Test(program_plain, lines_and_numbers) {
   mend__buffer buffer;
   mend__buffer_init(&buffer, NULL);
-  plain_wrap(&buffer, MEND_STR("one two three four five"), 70, 75);
+  plain_wrap(&buffer, MEND_STR("one two three four five"), 80, 70, 75);
   expect(&buffer,
          "one two\n                                                                           three\n"
          "                                                                           four\n"
@@ -82,7 +82,7 @@ Test(program_plain, lines_and_numbers) {
   plain_wrap(&buffer,
              MEND_STR("unbreakable gr\xC3\xBC\xC3\x9F"
                       "e"),
-             76, 74);
+             80, 76, 74);
   expect(&buffer,
          "unbr\n                                                                          eakabl\n"
          "                                                                          e\n"

@@ -297,3 +297,106 @@ Test(detections, a_run_known_by_id_only) {
   mend_run_release(run);
   world_close(&world);
 }
+
+static mend_status keep_kind(void *ctx, const mend_event *event) {
+  const mend_detection_event *found = (const mend_detection_event *)event;
+  snprintf(ctx, 64, "%.*s/%.*s", MEND_STR_ARG(found->detector), MEND_STR_ARG(found->kind));
+  return MEND_OK;
+}
+
+typedef struct sized {
+  size_t summary, evidence;
+  const char *kind;
+  mend_status status;
+} sized;
+
+static mend_status emit_sized(void *ctx, const mend_event *event, mend_emitter *emitter) {
+  (void)event;
+  static char text[200000];
+  sized *given = ctx;
+  memset(text, 'x', sizeof text);
+  mend_detection detection = MEND_DETECTION_INIT;
+  detection.reason = MEND_STR("sized");
+  detection.kind = mend_str_from(given->kind);
+  detection.summary = (mend_str){text, given->summary};
+  if (given->evidence > 0) {
+    memcpy(text, "[\"", 2);
+    memcpy(text + given->evidence - 2, "\"]", 2);
+    detection.evidence = (mend_str){text, given->evidence};
+    detection.summary = (mend_str){text + 2, given->summary};
+  }
+  given->status = mend_emit(emitter, &detection);
+  return MEND_OK;
+}
+
+Test(detections, kinds_and_bounds) {
+  static const struct {
+    size_t summary, evidence;
+    const char *kind;
+    mend_status want;
+    size_t kept;
+    const char *names;
+  } rows[] = {
+      {10, 0, NULL, MEND_OK, 10, "sized/sized"},       {10, 0, "budget", MEND_OK, 10, "sized/budget"},
+      {4096, 0, NULL, MEND_OK, 4096, "sized/sized"},   {4097, 0, NULL, MEND_OK, 4096, "sized/sized"},
+      {100000, 0, NULL, MEND_OK, 4096, "sized/sized"}, {10, 65536, NULL, MEND_OK, 10, "sized/sized"},
+      {10, 65537, NULL, MEND_ELIMIT, 0, ""},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    test_world world;
+    world_open(&world);
+    char names[64] = "";
+    sized given = {rows[i].summary, rows[i].evidence, rows[i].kind, MEND_OK};
+    const mend_watchdog_vtable vtable = {
+        .size = sizeof vtable, .name = "sized", .topics = "tool.*", .event = emit_sized};
+    mend_watchdog *watchdog;
+    cr_assert_eq(mend_watchdog_new(&vtable, &given, &world.memory.base, &watchdog, NULL), MEND_OK);
+    mend_bus_subscribe(world.bus, "healing.detection", keep_kind, names, NULL, NULL);
+    mend_run *run = world_run(&world, "r");
+    mend_watchdog_watch_run(watchdog, run);
+    before(run, 1, "t", NULL);
+    cr_assert_eq(given.status, rows[i].want, "row %zu", i);
+    cr_assert_str_eq(names, rows[i].names, "row %zu", i);
+    if (rows[i].want == MEND_OK) {
+      const mend_detection *found = latest(run);
+      cr_assert_eq(found->summary.len, rows[i].kept, "row %zu", i);
+      mend_detection_release(found);
+    }
+    mend_run_release(run);
+    mend_watchdog_release(watchdog);
+    world_close(&world);
+  }
+}
+
+static void keep_log(void *ctx, mend_log_level level, const char *message) {
+  snprintf(ctx, 128, "%d %s", (int)level, message);
+}
+
+Test(detections, a_small_window_earns_a_warning) {
+  static const struct {
+    bool enable;
+    uint32_t window_n;
+    bool warns;
+  } rows[] = {{false, 5, false}, {true, 5, true}, {true, 6, false}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char log[128] = "";
+    mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+    options.log = keep_log;
+    options.log_ctx = log;
+    mend_bus *bus;
+    cr_assert_eq(mend_bus_new(&options, &bus, NULL), MEND_OK);
+    mend_options watching = MEND_OPTIONS_INIT;
+    watching.regression.enable = rows[i].enable;
+    watching.regression.window_n = rows[i].window_n;
+    cr_assert_eq(mend_bus_watch(bus, &watching, NULL), MEND_OK);
+    cr_assert_eq(log[0] != '\0', rows[i].warns, "row %zu: %s", i, log);
+    if (rows[i].warns) cr_assert_eq(strncmp(log, "1 regression.window_n", 21), 0, "%s", log);
+    mend_watchdog *watchdog;
+    cr_assert_eq(mend_bus_watchdog(bus, "regression", &watchdog), rows[i].enable ? MEND_OK : MEND_ENOENT);
+    if (rows[i].enable) {
+      cr_assert_str_eq(mend_watchdog_name(watchdog), "regression");
+      mend_watchdog_release(watchdog);
+    }
+    mend_bus_release(bus);
+  }
+}

@@ -639,3 +639,52 @@ Test(watching, a_run_is_let_go_of) {
     world_close(&world);
   }
 }
+
+static mend_status emit_always(void *state, const mend_event *event, mend_emitter *emitter) {
+  (void)event;
+  ++*(unsigned *)state;
+  mend_detection detection = MEND_DETECTION_INIT;
+  detection.reason = MEND_STR("again");
+  return mend_emit(emitter, &detection);
+}
+
+/* One that wants everything sees its own detections as well: as deep as events may nest, and no deeper. */
+Test(watching, a_watchdog_that_answers_itself) {
+  static const char *const topics[] = {NULL, "*", "healing.*", "healing.detection tool.before"};
+  for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
+    test_world world;
+    world_open(&world);
+    unsigned calls = 0;
+    const mend_watchdog_vtable vtable = {
+        .size = sizeof vtable, .name = "echo", .topics = topics[i], .event = emit_always};
+    mend_watchdog *watchdog;
+    cr_assert_eq(mend_watchdog_new(&vtable, &calls, &world.memory.base, &watchdog, NULL), MEND_OK);
+    mend_run *run = world_run(&world, "r");
+    cr_assert_eq(mend_watchdog_watch_run(watchdog, run), MEND_OK);
+    before(run, 1, "t", NULL);
+    mend_detection_event own = MEND_DETECTION_EVENT_INIT;
+    mend_run_publish(run, &own.event);
+    mend_bus_stats stats = {.size = sizeof stats};
+    mend_bus_get_stats(world.bus, &stats);
+    cr_assert(stats.dropped > 0, "row %zu", i);
+    cr_assert(calls < 500, "row %zu: %u calls", i, calls);
+    mend_run_release(run);
+    mend_watchdog_release(watchdog);
+    world_close(&world);
+  }
+}
+
+Test(watching, the_end_of_time) {
+  test_world world;
+  world_open(&world);
+  cr_assert_eq(mend_bus_watch(world.bus, NULL, NULL), MEND_OK);
+  mend_run *run = world_run(&world, "r");
+  before(run, 1, "t", NULL);
+  mend_clock_advance(world.clock, UINT64_C(1) << 63);
+  mend_clock_advance(world.clock, UINT64_C(1) << 63);
+  before(run, 2, "t", NULL); /* its deadline is never */
+  after(run, 2);
+  cr_assert_eq(detections_of(run), 1u);
+  mend_run_release(run);
+  world_close(&world);
+}

@@ -1,0 +1,92 @@
+#include "bench.h"
+
+#include "mend/hooks.h"
+
+/* What a tool costs by itself, and through the boundary, watched and not. Every call has other arguments, as an agent's
+ * calls do: a loop would be noticed. */
+static struct {
+  mend_bus *bus;
+  mend_run *run;
+  mend_tools *tools;
+  mend_boundary *boundary;
+  uint64_t calls;
+} guarded;
+
+static mend_status answer(void *ctx, mend_call *call) {
+  (void)ctx;
+  return mend_call_succeed(call, MEND_STR("{\"lines\":42,\"ok\":true}"));
+}
+
+static void watch(void) {
+  mend_options options = MEND_OPTIONS_INIT;
+  options.regression.enable = true;
+  bench_need(mend_bus_watch(guarded.bus, &options, NULL) == MEND_OK, "mend_bus_watch");
+}
+
+/* argument: whether watchdogs watch and a watchdog hook acts. */
+static void open_boundary(const bench_row *row) {
+  const mend_tool tool = {.size = sizeof tool, .name = "read_file", .execute = answer};
+  mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
+  bench_need(mend_bus_new(NULL, &guarded.bus, NULL) == MEND_OK, "mend_bus_new");
+  if (row->argument != 0) watch();
+  bench_need(mend_run_new(guarded.bus, NULL, &guarded.run) == MEND_OK, "mend_run_new");
+  bench_need(mend_tools_new(NULL, &guarded.tools) == MEND_OK, "mend_tools_new");
+  bench_need(mend_tools_add(guarded.tools, &tool, NULL, NULL) == MEND_OK, "mend_tools_add");
+  options.run = guarded.run;
+  options.tools = guarded.tools;
+  bench_need(mend_boundary_new(&options, &guarded.boundary, NULL) == MEND_OK, "mend_boundary_new");
+  if (row->argument != 0) {
+    bench_need(mend_boundary_add_watchdog_hook(guarded.boundary, NULL, NULL, NULL, NULL) == MEND_OK,
+               "mend_boundary_add_watchdog_hook");
+  }
+}
+
+static void close_boundary(const bench_row *row) {
+  (void)row;
+  mend_boundary_release(guarded.boundary);
+  mend_tools_release(guarded.tools);
+  mend_run_release(guarded.run);
+  mend_bus_release(guarded.bus);
+}
+
+static mend_str next_args(char *text) {
+  static const char form[] = "{\"path\":\"/src/0000000000.c\",\"first_line\":1,\"last_line\":80}";
+  const size_t digits = sizeof "{\"path\":\"/src/" - 1;
+  memcpy(text, form, sizeof form);
+  uint64_t rest = ++guarded.calls;
+  for (size_t i = digits + 10; rest != 0 && i > digits; rest /= 10)
+    text[--i] = (char)('0' + rest % 10);
+  return (mend_str){text, sizeof form - 1};
+}
+
+static void call_guarded(const bench_row *row, uint64_t count) {
+  (void)row;
+  char text[96];
+  mend_result result = MEND_RESULT_INIT;
+  for (uint64_t i = 0; i < count; i++) {
+    const mend_str args = next_args(text);
+    bench_need(mend_boundary_call(guarded.boundary, MEND_STR("read_file"), args, NULL, &result) == MEND_OK,
+               "mend_boundary_call");
+  }
+  mend_result_clear(&result);
+}
+
+/* The same tool without mend: its arguments are made and its answer is kept. */
+static void call_directly(const bench_row *row, uint64_t count) {
+  (void)row;
+  char text[96], kept[64];
+  for (uint64_t i = 0; i < count; i++) {
+    const mend_str args = next_args(text);
+    const mend_str result = MEND_STR("{\"lines\":42,\"ok\":true}");
+    memcpy(kept, result.ptr, result.len);
+    bench_use((uint64_t)(unsigned char)args.ptr[15] + (uint64_t)(unsigned char)kept[3]);
+  }
+}
+
+const bench_row bench_hook_rows[] = {
+    {"a guarded call: boundary, watchdog hook, three detectors", "mend", open_boundary, call_guarded, close_boundary, 1,
+     1, 1500},
+    {"the same without watchdogs", "mend", open_boundary, call_guarded, close_boundary, 0, 1, 0},
+    {"direct call of the tool", "C", NULL, call_directly, NULL, 0, 1, 0},
+};
+const size_t bench_hook_row_count = sizeof bench_hook_rows / sizeof bench_hook_rows[0];

@@ -1,0 +1,240 @@
+/* What passes the boundary: tests/data/hooks_boundary, each case once and then with each of its allocations failing. */
+#include "scenario.h"
+
+static size_t play_once(const char *name, unsigned line, const char *text) {
+  scenario *s = scenario_new();
+  const size_t differences = play_case(s, name, line, text, true);
+  free(s);
+  return differences;
+}
+
+/* Once, and from there on. What is checked is in scenario_close: no block is left, each before has its terminal event. */
+static size_t play_without_memory(const char *name, unsigned line, const char *text) {
+  scenario *s = scenario_new();
+  for (int fail_after = 0; fail_after < 2; fail_after++) {
+    size_t fail_at = 1;
+    for (bool failed = true; failed; fail_at++) {
+      mend_test_allocator_arm(&s->memory, fail_at, fail_after == 1);
+      play_case(s, name, line, text, false);
+      failed = mend_test_allocator_failed(&s->memory);
+    }
+    cr_assert(fail_at > 20, "%s:%u: %zu", name, line, fail_at);
+  }
+  free(s);
+  return 0;
+}
+
+static void play_file(void *ctx, const char *name) { each_case(name, play_once, ctx); }
+static void torture_file(void *ctx, const char *name) { each_case(name, play_without_memory, ctx); }
+
+static void play_all(void (*play)(void *ctx, const char *name)) {
+  case_count count = {0, 0};
+  mend_test_each("hooks_boundary", ".case", play, &count);
+  cr_assert(count.cases > 100, "%zu cases", count.cases);
+  cr_assert_eq(count.differences, 0u, "%zu differences", count.differences);
+}
+
+Test(boundary, cases) { play_all(play_file); }
+
+Test(boundary, each_allocation_fails) { play_all(torture_file); }
+
+/* ---- What the words of the cases leave out ---- */
+
+/* A value is never lost: either it is the result, or the call failed. */
+Test(boundary, nothing_is_lost) {
+  scenario *s = scenario_new();
+  bool failed = true;
+  for (size_t fail_at = 1; failed; fail_at++) {
+    char tools[][64] = {"a ok={\"x\":1}", "b text=x\"y"};
+    mend_result result = MEND_RESULT_INIT;
+    scenario_clear(s);
+    mend_test_allocator_arm(&s->memory, fail_at, false);
+    if (scenario_try_open(s) == MEND_OK) {
+      add_tool(s, tools[0]);
+      add_tool(s, tools[1]);
+      const mend_str none = MEND_ABSENT;
+      if (mend_boundary_call(s->boundary, MEND_STR("a"), none, NULL, &result) == MEND_OK) {
+        cr_assert(mend_str_equal(result.value, MEND_STR("{\"x\":1}")), "allocation %zu", fail_at);
+      }
+      if (mend_boundary_call(s->boundary, MEND_STR("b"), none, NULL, &result) == MEND_OK) {
+        cr_assert(mend_str_equal(result.value, MEND_STR("\"x\\\"y\"")), "allocation %zu", fail_at);
+      }
+    }
+    failed = mend_test_allocator_failed(&s->memory);
+    mend_result_clear(&result);
+    scenario_close(s);
+  }
+  free(s);
+}
+
+static mend_hash hash_of(mend_str json) {
+  uint64_t scratch[256];
+  return mend_json_hash(json, scratch, sizeof scratch).hash;
+}
+
+/* The fields of a call's events, copied: an event is borrowed. */
+typedef struct seen_call {
+  mend_tool_before_event before;
+  mend_tool_after_event after;
+  mend_tool_cancelled_event cancelled;
+  unsigned names; /* events that bear the call's name */
+} seen_call;
+
+static mend_status see_call(void *ctx, const mend_event *event) {
+  seen_call *seen = ctx;
+  const mend_any_event *any = (const mend_any_event *)(const void *)event;
+  if (mend_str_equal(event->call_name, MEND_STR("toolu_01")) && event->call == mend_call_from_name(event->call_name))
+    seen->names++;
+  if (event->kind == MEND_EVENT_TOOL_BEFORE) seen->before = any->tool_before;
+  if (event->kind == MEND_EVENT_TOOL_AFTER) seen->after = any->tool_after;
+  if (event->kind == MEND_EVENT_TOOL_CANCELLED) seen->cancelled = any->tool_cancelled;
+  return MEND_OK;
+}
+
+static const struct {
+  const char *result;
+  uint64_t len; /* of a string its text's */
+} values[] = {
+    {"{\"x\": 1}", 8}, {"\"abc\"", 3}, {" \"abc\" ", 3}, {"\"a\\n\\u00e9\"", 4}, {"\"\"", 0}, {"[]", 2}, {"1.50", 4},
+};
+
+Test(boundary, event_fields) {
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    scenario *s = scenario_new();
+    seen_call seen = {.names = 0};
+    char tool[64], hook[] = "h before=redirect=b={\"y\":2}";
+    mend_call_options options = MEND_CALL_OPTIONS_INIT;
+    mend_result result = MEND_RESULT_INIT;
+    cr_assert_eq(scenario_try_open(s), MEND_OK);
+    snprintf(tool, sizeof tool, "b sleep=2;x");
+    add_tool(s, tool);
+    snprintf(s->parts[0].scripts[0], sizeof s->parts[0].scripts[0], "ok=%s", values[i].result);
+    add_hook(s, hook);
+    cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL), MEND_OK);
+    options.call_name = MEND_STR("toolu_01");
+    const mend_str args = MEND_STR("{ \"x\" : 1 }");
+    cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), args, &options, &result), MEND_OK);
+    cr_assert_eq(seen.names, 2u);
+    cr_assert_eq(seen.before.attempt, 1u);
+    cr_assert_eq(seen.after.attempt, 1u);
+    cr_assert(mend_hash_equal(seen.before.args_hash, hash_of(args)));
+    cr_assert(mend_hash_equal(seen.after.effective_args_hash, hash_of(MEND_STR("{\"x\":1,\"y\":2}"))));
+    cr_assert(mend_hash_equal(seen.after.result_hash, hash_of(mend_str_from(values[i].result))), "%s",
+              values[i].result);
+    cr_assert_eq(seen.after.result_len, values[i].len, "%s: %llu", values[i].result,
+                 (unsigned long long)seen.after.result_len);
+    mend_result_clear(&result);
+    scenario_close(s);
+    free(s);
+  }
+}
+
+/* From before to the terminal event, on the bus's clock; what did not run took no time. */
+Test(boundary, durations) {
+  scenario *s = scenario_new();
+  seen_call seen = {.names = 0};
+  char tools[][64] = {"a sleep=2", "b stop"}, hook[] = "h before=continue;continue;skip=0";
+  mend_result result = MEND_RESULT_INIT;
+  const mend_str none = MEND_ABSENT;
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  add_tool(s, tools[0]);
+  add_tool(s, tools[1]);
+  add_hook(s, hook);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), none, NULL, &result), MEND_OK);
+  cr_assert_float_eq(result.duration_ms, 2000.0, 1e-9);
+  cr_assert_float_eq(seen.after.duration_ms, 2000.0, 1e-9);
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("b"), none, NULL, &result), MEND_ECANCELLED);
+  cr_assert_float_eq(seen.cancelled.duration_ms, 0.0, 1e-9);
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), none, NULL, &result), MEND_OK);
+  cr_assert_float_eq(result.duration_ms, 0.0, 1e-9);
+  mend_result_clear(&result);
+  scenario_close(s);
+  free(s);
+}
+
+/* Limits: open calls of a run, and publishes that nest too deeply: nothing is published. */
+static mend_status call_from_handler(void *ctx, const mend_event *event) {
+  (void)event;
+  call_quietly(ctx, "missing");
+  return MEND_OK;
+}
+
+Test(boundary, limits) {
+  scenario *s = scenario_new();
+  mend_result result = MEND_RESULT_INIT;
+  mend_bus_stats stats = {.size = sizeof stats};
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  s->boundary->run_state->open = MEND__OPEN_MAX;
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), (mend_str)MEND_ABSENT, NULL, &result), MEND_ELIMIT);
+  cr_assert_eq(result.outcome, MEND_OUTCOME_FAILED);
+  s->boundary->run_state->open = 0;
+  cr_assert_str_eq(s->events.text, "");
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), (mend_str)MEND_ABSENT, NULL, NULL), MEND_EINVAL);
+
+  /* Calls from a handler of before nest until the bus refuses; each of those let in has its end. */
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.before", call_from_handler, s, NULL, NULL), MEND_OK);
+  call_quietly(s, "missing");
+  mend_bus_get_stats(s->bus, &stats);
+  cr_assert(stats.dropped > 0);
+  mend_result_clear(&result);
+  scenario_close(s);
+  free(s);
+}
+
+/* ---- Merging ---- */
+
+static const struct {
+  const char *args, *more, *merged; /* merged NULL: refused */
+  const char *sentence;
+} merges[] = {
+    {"{}", "{}", "{}", NULL},
+    {"{\"a\":1}", "{}", "{\"a\":1}", NULL},
+    {"{}", "{\"a\":1}", "{\"a\":1}", NULL},
+    {"{\"a\":1,\"b\":2}", "{\"c\":3,\"a\":null}", "{\"a\":null,\"b\":2,\"c\":3}", NULL},
+    {" { \"a\" : { \"x\" : 1 } } ", "{\"a\":{\"y\":2}}", "{\"a\":{\"y\":2}}", NULL},
+    {"{\"a\":\"\\u00e9\\n\"}", "{\"b\":[1,2.5,true]}", "{\"a\":\"\\u00e9\\n\",\"b\":[1,2.5,true]}", NULL},
+    {"{\"a\":1,\"a\":2}", "{}", "{\"a\":2}", NULL},
+    {"[1]", "{}", NULL, "the call's arguments are no object, nothing can be merged"},
+    {"\"text\"", "{}", NULL, "the call's arguments are no object, nothing can be merged"},
+    {"{}", "5", NULL, "the redirect's arguments are no object, nothing can be merged"},
+    {"{\"a\":1e400,\"b\":\"\\u0000\"}", "{\"n\":99999999999999999999,\"d\":-0}",
+     "{\"a\":1e400,\"b\":\"\\u0000\",\"n\":99999999999999999999,\"d\":-0}", NULL},
+    {"{\"a\":1,\"\\u0062\":2}", "{\"\\u0061\":3,\"b\":4,\"\":5}", "{\"\\u0061\":3,\"b\":4,\"\":5}", NULL},
+};
+
+Test(boundary, merge) {
+  for (size_t i = 0; i < sizeof merges / sizeof merges[0]; i++) {
+    mend__buffer merged;
+    mend_error error = {MEND_OK, 0, 0, ""};
+    mend__buffer_init(&merged, NULL);
+    const mend_status status =
+        mend__merge_args(mend_str_from(merges[i].args), mend_str_from(merges[i].more), &merged, &error);
+    if (merges[i].merged != NULL) {
+      mend__buffer_char(&merged, '\0');
+      cr_assert_eq(status, MEND_OK, "%zu: %s", i, error.message);
+      cr_assert_str_eq(merged.data, merges[i].merged);
+    } else {
+      cr_assert_eq(status, MEND_EINVAL, "%zu", i);
+      cr_assert_str_eq(error.message, merges[i].sentence);
+    }
+    mend__buffer_free(&merged);
+  }
+}
+
+/* As large as arguments get: the time grows with the members, not with their square. */
+Test(boundary, merge_many) {
+  enum { MEMBERS = 200000 };
+  mend__buffer args, merged;
+  mend_error error = {MEND_OK, 0, 0, ""};
+  mend__buffer_init(&args, NULL);
+  mend__buffer_init(&merged, NULL);
+  for (unsigned i = 0; i < MEMBERS; i++)
+    mend__buffer_printf(&args, "%s\"key %u\":%u", i > 0 ? "," : "{", i, i);
+  mend__buffer_char(&args, '}');
+  const mend_str text = {args.data, args.len};
+  cr_assert_eq(mend__merge_args(text, text, &merged, &error), MEND_OK);
+  cr_assert(mend_str_equal(text, (mend_str){merged.data, merged.len}));
+  mend__buffer_free(&args);
+  mend__buffer_free(&merged);
+}
