@@ -21,11 +21,9 @@ void mend__waiting_end(mend_bus *bus);
 
 /* What a scope sets up, in this order; exit and a failed enter take it down from the end. */
 typedef struct mend__healing_scope {
-  mend_healing_report *ret_report; /* of the outermost enter; may be NULL */
-  mend_boundary *boundary;
+  _Atomic(mend_boundary *) boundary;
   mend_subscription *counting;
   size_t watched; /* of the runner's watchdogs, from the first */
-  bool *was_watched;
   bool waits;
   atomic_uint_least64_t detections, actions;
 } mend__healing_scope;
@@ -39,15 +37,16 @@ struct mend_healing_runner {
   mend_hooks *hooks;
   void *state;
   mend_watchdog **watchdogs; /* those that config enables, then the given ones */
-  size_t watchdog_count;
+  size_t watchdog_count, builtin_count;
   mend_policy policy;
   void *policy_ctx;
   mend_loop *loop;
   uint64_t exit_grace_ns;
 
-  pthread_mutex_t lock; /* covers all below; held while entering and leaving */
+  pthread_mutex_t lock; /* covers all below; held while entering, not while leaving waits for calls */
   mend_run *run;        /* the one it belongs to, from the first enter on */
-  unsigned depth;
+  unsigned depth;       /* while it is above 0 the runner holds a reference to itself */
+  bool leaving;
   mend__healing_scope scope;
 };
 

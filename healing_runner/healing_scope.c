@@ -5,6 +5,8 @@
 #include "hooks/scope.h"
 #include "watchdogs/poll.h"
 
+#include <time.h>
+
 /* ---- Entering, step by step; a step that fails leaves what came before to be taken down ---- */
 
 static mend_status belong_to(mend_healing_runner *runner, mend_run *wanted, mend_error *error) {
@@ -22,21 +24,26 @@ static mend_status belong_to(mend_healing_runner *runner, mend_run *wanted, mend
                         MEND_STR_ARG(mend_run_id(wanted)), MEND_STR_ARG(mend_run_id(runner->run)));
 }
 
+/* Where the bus is watched by one of this name already, a second would report everything twice. */
+static bool is_superfluous(const mend_healing_runner *runner, size_t index) {
+  mend_watchdog *of_bus;
+  if (index >= runner->builtin_count) return false;
+  if (mend_bus_watchdog(runner->bus, mend_watchdog_name(runner->watchdogs[index]), &of_bus) != MEND_OK) return false;
+  mend_watchdog_release(of_bus);
+  return true;
+}
+
 static mend_status watch(mend_healing_runner *runner, mend_error *error) {
   mend__healing_scope *scope = &runner->scope;
-  if (scope->was_watched == NULL && runner->watchdog_count > 0) {
-    scope->was_watched = mend__alloc_zero(runner->allocator, runner->watchdog_count * sizeof *scope->was_watched);
-    if (scope->was_watched == NULL) return mend_error_set(error, MEND_ENOMEM, "a healing scope: out of memory");
-  }
   for (; scope->watched < runner->watchdog_count; scope->watched++) {
     mend_watchdog *watchdog = runner->watchdogs[scope->watched];
-    scope->was_watched[scope->watched] = mend_watchdog_watches_run(watchdog, runner->run);
-    const mend_status status = mend_watchdog_watch_run(watchdog, runner->run);
+    if (is_superfluous(runner, scope->watched)) continue;
+    const mend_status status = mend__scope_watch(watchdog, runner->run);
     if (status == MEND_OK) continue;
     return mend_error_set(error, status, "watching the run with %s: %s", mend_watchdog_name(watchdog),
                           mend_status_message(status));
   }
-  return MEND_OK;
+  return mend_bus_set_poll_interval(runner->bus, runner->config.poll_interval_s, error);
 }
 
 static mend_status count_event(void *ctx, const mend_event *event) {
@@ -61,9 +68,11 @@ static mend_status open_boundary(mend_healing_runner *runner, mend_error *error)
   options.tools = runner->tools;
   options.hooks = runner->hooks;
   options.state = runner->state;
-  const mend_status status = mend_boundary_new(&options, &runner->scope.boundary, error);
+  mend_boundary *boundary;
+  const mend_status status = mend_boundary_new(&options, &boundary, error);
   if (status != MEND_OK) return status;
-  return mend_boundary_add_watchdog_hook(runner->scope.boundary, NULL, runner->policy, runner->policy_ctx, error);
+  atomic_store(&runner->scope.boundary, boundary);
+  return mend_boundary_add_watchdog_hook(boundary, NULL, runner->policy, runner->policy_ctx, error);
 }
 
 static mend_status wait_for_deadlines(mend_healing_runner *runner, mend_error *error) {
@@ -114,6 +123,7 @@ static void say_stopped(mend_healing_runner *runner, uint64_t abandoned) {
 }
 
 static void fill_report(mend_healing_runner *runner, uint64_t abandoned, mend_healing_report *report) {
+  report->error = (mend_error)MEND_ERROR_INIT;
   report->detections = atomic_load(&runner->scope.detections);
   report->actions = atomic_load(&runner->scope.actions);
   report->abandoned = abandoned;
@@ -127,18 +137,19 @@ static void fill_report(mend_healing_runner *runner, uint64_t abandoned, mend_he
 
 static void unwatch(mend_healing_runner *runner) {
   mend__healing_scope *scope = &runner->scope;
-  while (scope->watched > 0) {
-    scope->watched--;
-    if (!scope->was_watched[scope->watched]) mend_watchdog_unwatch_run(runner->watchdogs[scope->watched], runner->run);
-  }
+  while (scope->watched > 0)
+    mend__scope_unwatch(runner->watchdogs[--scope->watched], runner->run);
+}
+
+static void stop_waiting(mend_healing_runner *runner) {
+  if (runner->scope.waits) mend__waiting_end(runner->bus);
+  runner->scope.waits = false;
 }
 
 static void take_down(mend_healing_runner *runner) {
   mend__healing_scope *scope = &runner->scope;
-  if (scope->waits) mend__waiting_end(runner->bus);
-  scope->waits = false;
-  mend_boundary_release(scope->boundary);
-  scope->boundary = NULL;
+  stop_waiting(runner);
+  mend_boundary_release(atomic_exchange(&scope->boundary, NULL));
   mend_subscription_close(&scope->counting);
   unwatch(runner);
 }
@@ -159,25 +170,44 @@ static mend_status check_arguments(const mend_healing_runner *runner, mend_scope
                                    const mend_scope_options *given, mend_error *error) {
   *ret_options = (mend_scope_options)MEND_SCOPE_OPTIONS_INIT;
   const mend_status status = mend__options_take(ret_options, given, "mend_scope_options", error);
-  if (status != MEND_OK || runner != NULL) return status;
+  if (status != MEND_OK) return status;
+  if (ret_options->ret_report != NULL && ret_options->ret_report->size < sizeof(mend_healing_report)) {
+    ret_options->ret_report = NULL;
+    return mend_error_set(error, MEND_EINVAL,
+                          "mend_healing_report: its size is too small, start from MEND_HEALING_REPORT_INIT");
+  }
+  if (runner != NULL) return MEND_OK;
   return mend_error_set(error, MEND_EINVAL, "the healing runner is NULL, expected one from mend_healing_runner_new");
 }
 
-static mend_status enter_locked(mend_healing_runner *runner, const mend_scope_options *options, mend_error *error) {
-  mend_status status = belong_to(runner, options->run, error);
+static mend_status enter_first(mend_healing_runner *runner, mend_run *wanted, mend_error *error) {
+  const bool was_bound = runner->run != NULL;
+  mend_status status = belong_to(runner, wanted, error);
   if (status != MEND_OK) return status;
-  if (runner->depth == 0) {
-    status = set_up(runner, error);
-    if (status != MEND_OK) return status;
-    runner->scope.ret_report = options->ret_report;
+  status = set_up(runner, error);
+  if (status == MEND_OK) {
+    mend_healing_runner_retain(runner);
+  } else if (!was_bound) {
+    mend_run_release(runner->run);
+    runner->run = NULL;
   }
-  runner->depth++;
-  return MEND_OK;
+  return status;
+}
+
+static mend_status enter_locked(mend_healing_runner *runner, const mend_scope_options *options, mend_error *error) {
+  if (runner->leaving) {
+    return mend_error_set(error, MEND_ECLOSED, "run %.*s: its healing scope is being left",
+                          MEND_STR_ARG(mend_run_id(runner->run)));
+  }
+  const mend_status status = runner->depth == 0 ? enter_first(runner, options->run, error)
+                                                : belong_to(runner, options->run, error);
+  if (status == MEND_OK) runner->depth++;
+  return status;
 }
 
 mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_options *given, mend_error *error) {
   mend_scope_options options;
-  mend_error sentence = {MEND_OK, 0, 0, {0}};
+  mend_error sentence = MEND_ERROR_INIT;
   mend_status status = check_arguments(runner, &options, given, &sentence);
   if (status == MEND_OK) {
     pthread_mutex_lock(&runner->lock);
@@ -193,50 +223,93 @@ mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_opt
   return status;
 }
 
-/* In the order of DESIGN 3, "Exit of a scope". */
-static void leave(mend_healing_runner *runner) {
-  mend_boundary *boundary = runner->scope.boundary;
-  mend__boundary_close(boundary);
-  const uint64_t abandoned =
-      mend__boundary_drain(boundary, MEND_STR("the healing scope was left"), runner->exit_grace_ns);
+static const struct timespec a_moment = {.tv_nsec = 1000000};
+
+/* A virtual clock may stand still while we wait: then the grace passes in real time. */
+static uint64_t drain_in_virtual_time(mend_healing_runner *runner, mend_str reason) {
+  const uint64_t real_ns = mend_clock_now(mend_clock_real()).mono_ns;
+  const uint64_t virtual_ns = mend_clock_now(mend_bus_clock(runner->bus)).mono_ns;
+  for (;;) {
+    const uint64_t open = mend__boundary_drain(runner->scope.boundary, reason, 0);
+    if (open == 0) return 0;
+    if (mend_clock_now(mend_clock_real()).mono_ns - real_ns >= runner->exit_grace_ns) return open;
+    if (mend_clock_now(mend_bus_clock(runner->bus)).mono_ns - virtual_ns >= runner->exit_grace_ns) return open;
+    nanosleep(&a_moment, NULL);
+  }
+}
+
+static uint64_t drain(mend_healing_runner *runner) {
+  const mend_str reason = MEND_STR("the healing scope was left");
+  if (mend_clock_is_virtual(mend_bus_clock(runner->bus))) return drain_in_virtual_time(runner, reason);
+  return mend__boundary_drain(runner->scope.boundary, reason, runner->exit_grace_ns);
+}
+
+/* In the order of DESIGN 3, "Exit of a scope". The loop lets go of the run first, so that nothing is found behind our back. */
+static void leave(mend_healing_runner *runner, mend_healing_report *ret_report) {
+  mend__boundary_close(runner->scope.boundary);
+  const uint64_t abandoned = drain(runner);
+  stop_waiting(runner);
   mend__run_poll_watchdogs(runner->run);
-  mend__boundary_settle(boundary);
+  mend__boundary_settle(runner->scope.boundary);
   say_stopped(runner, abandoned);
-  if (runner->scope.ret_report != NULL) fill_report(runner, abandoned, runner->scope.ret_report);
+  if (ret_report != NULL) fill_report(runner, abandoned, ret_report);
   take_down(runner);
 }
 
-mend_status mend_healing_exit(mend_healing_runner *runner) {
+static void leave_last(mend_healing_runner *runner, mend_healing_report *ret_report) {
+  leave(runner, ret_report);
   pthread_mutex_lock(&runner->lock);
-  const bool entered = runner->depth > 0;
-  if (entered && --runner->depth == 0) leave(runner);
+  runner->depth = 0;
+  runner->leaving = false;
   pthread_mutex_unlock(&runner->lock);
+  mend_healing_runner_release(runner);
+}
+
+mend_status mend_healing_exit(mend_healing_runner *runner, mend_healing_report *ret_report) {
+  if (runner == NULL) return MEND_EINVAL;
+  pthread_mutex_lock(&runner->lock);
+  const bool entered = runner->depth > 0 && !runner->leaving;
+  const bool is_last = entered && runner->depth == 1;
+  if (is_last) {
+    runner->leaving = true;
+  } else if (entered) {
+    runner->depth--;
+    if (ret_report != NULL) fill_report(runner, 0, ret_report);
+  }
+  pthread_mutex_unlock(&runner->lock);
+  if (is_last) leave_last(runner, ret_report);
   return entered ? MEND_OK : MEND_EINVAL;
 }
 
-mend_boundary *mend_healing_boundary(mend_healing_runner *runner) { return runner->scope.boundary; }
+mend_boundary *mend_healing_boundary(mend_healing_runner *runner) { return atomic_load(&runner->scope.boundary); }
 
 mend_run *mend_healing_current_run(mend_healing_runner *runner) {
-  return runner->scope.boundary != NULL ? runner->run : NULL;
+  return atomic_load(&runner->scope.boundary) != NULL ? runner->run : NULL;
 }
 
 mend_status mend_healing_run(mend_healing_runner *runner, const mend_scope_options *options,
                              mend_status (*body)(void *ctx, mend_boundary *boundary), void *ctx) {
-  mend_status status = mend_healing_enter(runner, options, NULL);
-  if (status != MEND_OK) return status;
-  status = body(ctx, mend_healing_boundary(runner));
-  if (mend_run_is_aborted(runner->run)) status = MEND_ABORTED;
-  mend_healing_exit(runner);
-  return status;
+  mend__scope scope = mend__scope_open(runner, options);
+  mend_healing_report report = MEND_HEALING_REPORT_INIT;
+  if (!scope.entered) return scope.status;
+  if (scope.ret_report == NULL) scope.ret_report = &report;
+  const mend_status status = body(ctx, mend_healing_boundary(runner));
+  mend_healing_report *filled = scope.ret_report;
+  mend__scope_close(&scope);
+  return filled->status == MEND_ABORTED ? MEND_ABORTED : status;
 }
 
-mend__scope mend__scope_open(mend_healing_runner *runner, const mend_scope_options *options) {
-  mend__scope scope = {runner, mend_healing_enter(runner, options, NULL) == MEND_OK};
+mend__scope mend__scope_open(mend_healing_runner *runner, const mend_scope_options *given) {
+  mend__scope scope = {runner, NULL, MEND_OK, false};
+  mend_scope_options options;
+  scope.status = mend_healing_enter(runner, given, NULL);
+  scope.entered = scope.status == MEND_OK;
+  if (scope.entered && check_arguments(runner, &options, given, NULL) == MEND_OK) scope.ret_report = options.ret_report;
   return scope;
 }
 
 void mend__scope_close(mend__scope *scope) {
   if (!scope->entered) return;
   scope->entered = false;
-  mend_healing_exit(scope->runner);
+  mend_healing_exit(scope->runner, scope->ret_report);
 }

@@ -73,6 +73,7 @@ static mend_status make_watchdogs(mend_healing_runner *runner, const mend_healin
   }
   status = add_builtin(runner, config->regression.enable, status, made);
   if (status != MEND_OK) return status;
+  runner->builtin_count = runner->watchdog_count;
   for (size_t i = 0; i < options->watchdog_count; i++)
     runner->watchdogs[runner->watchdog_count++] = mend_watchdog_retain(options->watchdogs[i]);
   return MEND_OK;
@@ -84,7 +85,6 @@ static void runner_free(mend_healing_runner *runner) {
   for (size_t i = 0; i < runner->watchdog_count; i++)
     mend_watchdog_release(runner->watchdogs[i]);
   mend__free(runner->allocator, runner->watchdogs);
-  mend__free(runner->allocator, runner->scope.was_watched);
   mend_hooks_release(runner->hooks);
   mend_tools_release(runner->tools);
   mend_loop_release(runner->loop);

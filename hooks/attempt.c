@@ -10,6 +10,7 @@ typedef struct hook_redirection {
   mend_decision decision;
   mend__buffer merged;
   mend__target target;
+  mend_str hook;
   bool wanted;
 } hook_redirection;
 
@@ -22,10 +23,11 @@ typedef struct hook_wishes {
 typedef struct attempt_passage {
   mend__attempt attempt;
   const mend__target *running; /* what hooks are shown and the tool is given */
+  bool ran;                    /* the tool */
   hook_wishes *wishes;         /* NULL: the last attempt, in which redirects are ignored */
   mend_decision decision;      /* by the hook of this name */
   mend_str hook;
-  mend__question question; /* of a decision that escalates */
+  mend__question question; /* of a decision that escalates; its text is ours */
 } attempt_passage;
 
 static void redirection_init(hook_redirection *redirection, const mend_allocator *allocator) {
@@ -83,6 +85,7 @@ static mend_status redirect(attempt_passage *passage, hook_redirection *ret_redi
   const mend__target *from = passage->running;
   mend__target *target = &ret_redirection->target;
   mend__decision_move(&ret_redirection->decision, &passage->decision);
+  ret_redirection->hook = passage->hook;
   const mend_str tool = mend_decision_tool(&ret_redirection->decision);
   const mend_str args = mend_decision_args(&ret_redirection->decision);
   *target = *from;
@@ -96,6 +99,12 @@ static mend_status redirect(attempt_passage *passage, hook_redirection *ret_redi
   const mend_status status = mend__json_read(target->args, boundary_of(passage)->allocator, &target->args_hash, error);
   ret_redirection->wanted = status == MEND_OK;
   return status;
+}
+
+/* Who is to be named in the events and the result of the attempt. */
+static void name_redirector(attempt_passage *passage, const hook_redirection *redirection) {
+  passage->attempt.redirected_by = redirection->hook;
+  passage->attempt.redirect_reason = mend_decision_reason(&redirection->decision);
 }
 
 static void fail_redirect(attempt_passage *passage, mend_status status, const mend_error *error) {
@@ -116,6 +125,7 @@ static void ask_again(attempt_passage *passage) {
 static bool follow_redirect(attempt_passage *passage) {
   mend_error error = {MEND_OK, 0, 0, ""};
   const mend_status status = redirect(passage, &passage->wishes->instead, &error);
+  name_redirector(passage, &passage->wishes->instead);
   if (status != MEND_OK) {
     fail_redirect(passage, status, &error);
     return false;
@@ -140,9 +150,13 @@ static void answer_for(mend_call *call, mend_status status) {
 }
 
 static void fail_unknown(mend_call *call, mend_str tool) {
-  mend_error error;
-  mend_error_set(&error, MEND_ENOENT, "there is no tool called \"%.*s\"", MEND_STR_ARG(tool));
-  mend_call_fail(call, MEND_STR("unknown_tool"), mend_str_from(error.message));
+  mend__buffer sentence;
+  mend__buffer_init(&sentence, call->boundary->allocator);
+  mend__buffer_str(&sentence, MEND_STR("there is no tool called "));
+  mend__buffer_json_string(&sentence, tool);
+  const mend_str told = {sentence.data, sentence.len};
+  mend_call_fail(call, MEND_STR("unknown_tool"), sentence.failed ? MEND_STR("there is no such tool") : told);
+  mend__buffer_free(&sentence);
 }
 
 /* The entry keeps a tool that is removed meanwhile, by itself perhaps. */
@@ -153,8 +167,10 @@ static void run_tool(attempt_passage *passage) {
   mend__tool_entry *entry = NULL;
   call->effective = target;
   if (target->own != NULL) {
+    passage->ran = true;
     answer_for(call, target->own->execute(target->own_ctx, call));
   } else if (tools != NULL && mend__tools_find(tools, target->tool, &entry) == MEND_OK) {
+    passage->ran = true;
     answer_for(call, entry->tool.execute(entry->ctx, call));
   } else {
     fail_unknown(call, target->tool);
@@ -182,7 +198,7 @@ static void end_skipped(attempt_passage *passage) {
   mend__call_tell(call, &result->value, mend_decision_stub(decision));
   mend__call_tell(call, &result->reason, mend_decision_reason(decision));
   mend__call_tell(call, &result->hook, passage->hook);
-  if (decision->escalates) mend__call_tell(call, &result->question, mend_str_from(passage->question.text));
+  if (decision->escalates) mend__call_tell(call, &result->question, mend__question_text(&passage->question));
   mend__publish_skipped(&passage->attempt, mend_decision_reason(decision), passage->hook, mend_decision_stub(decision));
 }
 
@@ -196,16 +212,28 @@ static void end_cancelled(attempt_passage *passage) {
   mend__publish_cancelled(&passage->attempt, late_result);
 }
 
-static void end_run(attempt_passage *passage) {
-  mend_call *call = call_of(passage);
-  mend_clock *clock = mend_bus_clock(mend_run_bus(call->boundary->run));
+static void measure(attempt_passage *passage) {
+  mend_clock *clock = mend_bus_clock(mend_run_bus(boundary_of(passage)->run));
   mend__attempt *attempt = &passage->attempt;
   attempt->duration_ms = (double)(mend_clock_now(clock).mono_ns - attempt->started_ns) / 1e6;
+}
+
+static void tell_redirector(attempt_passage *passage) {
+  mend_call *call = call_of(passage);
+  mend__call_tell(call, &call->result->hook, passage->attempt.redirected_by);
+  mend__call_tell(call, &call->result->reason, passage->attempt.redirect_reason);
+}
+
+static void end_run(attempt_passage *passage) {
+  mend_call *call = call_of(passage);
+  mend__attempt *attempt = &passage->attempt;
+  if (passage->ran) measure(passage);
   if (mend__call_is_cancelled(call)) {
     end_cancelled(passage);
     return;
   }
   call->result->duration_ms = attempt->duration_ms;
+  tell_redirector(passage);
   if (call->answer == MEND__ANSWER_VALUE) {
     const bool other = attempt->redirected || passage->wishes == NULL;
     call->result->outcome = other ? MEND_OUTCOME_REDIRECTED : MEND_OUTCOME_OK;
@@ -274,12 +302,16 @@ static void follow_up(attempt_passage *passage) {
   }
 }
 
-static void pass(mend_call *call, const mend__target *asked, hook_wishes *wishes) {
+/* again: the hook's wish that this attempt follows, the last one; NULL for a first attempt. */
+static void pass(mend_call *call, const mend__target *asked, hook_wishes *wishes, const hook_redirection *again) {
   attempt_passage passage;
   passage.attempt = (mend__attempt){.call = call, .asked = asked};
   passage.running = asked;
+  passage.ran = false;
   passage.wishes = wishes;
   passage.hook = (mend_str)MEND_ABSENT;
+  passage.question.text = NULL;
+  if (again != NULL) name_redirector(&passage, again);
   mend__decision_init(&passage.decision, call->boundary->allocator);
   call->attempt++;
   call->asked = asked;
@@ -292,21 +324,22 @@ static void pass(mend_call *call, const mend__target *asked, hook_wishes *wishes
     carry_out(&passage);
     follow_up(&passage);
   } else {
-    mend__result_refuse(call->result, call->boundary, call->error, NULL);
+    mend__result_refuse(call->result, call->boundary->allocator, call->error, NULL);
   }
   mend__decision_clear(&passage.decision);
+  mend__free(call->boundary->allocator, passage.question.text);
 }
 
 void mend__boundary_try(mend_call *call, const mend__target *target) {
   hook_wishes wishes;
   redirection_init(&wishes.instead, call->boundary->allocator);
   redirection_init(&wishes.again, call->boundary->allocator);
-  pass(call, target, &wishes);
+  pass(call, target, &wishes, NULL);
   if (wishes.again.wanted) {
     if (mend__call_is_cancelled(call)) {
       mend__call_give_up(call);
     } else {
-      pass(call, &wishes.again.target, NULL);
+      pass(call, &wishes.again.target, NULL, &wishes.again);
     }
   }
   redirection_free(&wishes.instead);

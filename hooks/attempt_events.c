@@ -52,6 +52,8 @@ void mend__publish_after(const mend__attempt *attempt) {
   event.attempt = call->attempt;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);
+  event.redirected_by = attempt->redirected_by;
+  event.redirect_reason = attempt->redirect_reason;
   publish(attempt, &event.event);
 }
 
@@ -64,6 +66,8 @@ void mend__publish_error(const mend__attempt *attempt) {
   event.attempt = attempt->call->attempt;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);
+  event.redirected_by = attempt->redirected_by;
+  event.redirect_reason = attempt->redirect_reason;
   publish(attempt, &event.event);
 }
 
@@ -74,6 +78,8 @@ void mend__publish_skipped(const mend__attempt *attempt, mend_str reason, mend_s
   event.hook = hook;
   event.result = stub;
   event.attempt = attempt->call->attempt;
+  event.effective_tool = effective_tool(attempt);
+  event.effective_args_hash = effective_args_hash(attempt);
   publish(attempt, &event.event);
 }
 
@@ -83,6 +89,8 @@ void mend__publish_aborted(const mend__attempt *attempt) {
   event.reason = mend__abort_reason(attempt->call->abort);
   event.hook = mend__abort_source(attempt->call->abort);
   event.attempt = attempt->call->attempt;
+  event.effective_tool = effective_tool(attempt);
+  event.effective_args_hash = effective_args_hash(attempt);
   publish(attempt, &event.event);
 }
 
@@ -95,6 +103,8 @@ void mend__publish_cancelled(const mend__attempt *attempt, bool late_result) {
   event.late_result = late_result;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);
+  event.redirected_by = attempt->redirected_by;
+  event.redirect_reason = attempt->redirect_reason;
   publish(attempt, &event.event);
 }
 

@@ -189,20 +189,22 @@ static void let_go(mend_call *call) {
   mend_boundary_release(call->boundary);
 }
 
-mend_status mend__result_begin(mend_result *result) {
+mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result, mend_result *ret_own) {
   if (result == NULL || result->size < sizeof *result) return MEND_EINVAL;
+  *ret_own = (mend_result)MEND_RESULT_INIT;
+  if (boundary != NULL) return MEND_OK;
   mend_result_clear(result);
-  return MEND_OK;
+  return mend__result_refuse(result, NULL, MEND_EINVAL, "boundary: NULL, expected one; a healing runner has none outside of a scope");
 }
 
 /* Without memory for the sentence the status's own stays. */
-mend_status mend__result_refuse(mend_result *result, const mend_boundary *boundary, mend_status status,
+mend_status mend__result_refuse(mend_result *result, const mend_allocator *allocator, mend_status status,
                                 const char *sentence) {
   result->outcome = MEND_OUTCOME_FAILED;
   result->error_type = mend_str_from(mend_status_name(status));
   result->error_message = mend_str_from(mend_status_message(status));
   if (sentence != NULL && *sentence != '\0') {
-    mend__result_set(result, boundary->allocator, &result->error_message, mend_str_from(sentence));
+    mend__result_set(result, allocator, &result->error_message, mend_str_from(sentence));
   }
   return status;
 }
@@ -230,7 +232,7 @@ mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const men
                              mend_result *result, mend__target *ret_target) {
   mend_error error = {MEND_OK, 0, 0, ""};
   mend_status status = read_target(given, boundary->allocator, ret_target, &error);
-  if (status != MEND_OK) return mend__result_refuse(result, boundary, status, error.message);
+  if (status != MEND_OK) return mend__result_refuse(result, boundary->allocator, status, error.message);
   *call = (mend_call){
       .boundary = mend_boundary_retain(boundary), .name = call_name, .result = result, .thread = pthread_self()};
   status = open_call(call);
@@ -238,7 +240,8 @@ mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const men
   if (status == MEND_ABORTED) {
     refuse_aborted(call, given->tool);
   } else {
-    mend__result_refuse(result, boundary, status, NULL);
+    const char *sentence = status == MEND_ECLOSED ? "the healing scope of this run was left" : NULL;
+    mend__result_refuse(result, boundary->allocator, status, sentence);
   }
   let_go(call);
   return status;

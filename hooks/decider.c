@@ -1,6 +1,7 @@
 /* Watchdog hooks: from detections to decisions. One thread a run decides at a time, whichever comes first; another that comes
  * to a before waits for it, and one that comes with a detection leaves it to it. */
 #include "hooks/hooks_internal.h"
+#include "watchdogs/poll.h"
 
 struct mend__decider {
   mend__decider *next;
@@ -98,21 +99,36 @@ static void publish(mend__run_state *state, const mend__decider *decider, const 
 
 /* ---- Questions ---- */
 
+mend_str mend__question_text(const mend__question *question) {
+  if (question->text != NULL) return mend_str_from(question->text);
+  return MEND_STR("an answer is needed, out of memory for the question");
+}
+
+/* So many of a hook's questions that are dropped are counted, and published when the first one is told. */
+enum { DROPPED_MAX = 16 };
+
 /* The first one counts; it waits for the next before. */
 static void ask(mend__run_state *state, mend__decider *decider, const mend_action *action) {
+  char *text = mend__str_copy(state->allocator, mend_str_from(action->text));
   pthread_mutex_lock(&state->deciding_lock);
-  if (!decider->asks) {
+  const bool is_first = !decider->asks;
+  if (is_first) {
     decider->asks = true;
-    memcpy(decider->question.text, action->text, sizeof action->text);
+    decider->question.text = text;
     atomic_fetch_add(&state->questions, 1);
+  } else if (decider->question.dropped < DROPPED_MAX) {
+    decider->question.dropped++;
   }
   pthread_mutex_unlock(&state->deciding_lock);
+  if (!is_first) mend__free(state->allocator, text);
 }
 
 /* Under the deciding lock. */
 static void stop_asking(mend__run_state *state, mend__decider *decider) {
   if (!decider->asks) return;
   decider->asks = false;
+  decider->question.text = NULL;
+  decider->question.dropped = 0;
   atomic_fetch_sub(&state->questions, 1);
 }
 
@@ -123,21 +139,32 @@ static mend__decider *find_question(const mend__run_state *state) {
   return decider;
 }
 
-/* Allocators do not call back, so the decision may be made under the lock: the question is taken when it is told. */
+/* The question, whose text is then the caller's. Allocators do not call back, so the decision may be made under the lock: a
+ * question is taken when it is told. */
 static mend_status take_first(mend__run_state *state, mend_decision *decision, mend__question *ret_question) {
   mend_status status = MEND_ENOENT;
   pthread_mutex_lock(&state->deciding_lock);
   mend__decider *decider = find_question(state);
   if (decider != NULL) {
+    status = decision != NULL ? mend__decision_escalate(decision, mend__question_text(&decider->question)) : MEND_OK;
+  }
+  if (status == MEND_OK) {
     *ret_question = decider->question;
-    status = decision != NULL ? mend__decision_escalate(decision, mend_str_from(ret_question->text)) : MEND_OK;
-    if (status == MEND_OK) stop_asking(state, decider);
+    stop_asking(state, decider);
   }
   pthread_mutex_unlock(&state->deciding_lock);
   return status;
 }
 
-static void publish_shadowed(const mend_call *call, const char *hook, const char *active_hook) {
+static void forget_question(mend__run_state *state, mend__decider *decider) {
+  pthread_mutex_lock(&state->deciding_lock);
+  char *text = decider->question.text;
+  stop_asking(state, decider);
+  pthread_mutex_unlock(&state->deciding_lock);
+  mend__free(state->allocator, text);
+}
+
+static void publish_shadowed(const mend_call *call, const char *hook, const char *active_hook, unsigned times) {
   mend_hook_shadowed_event event = MEND_HOOK_SHADOWED_EVENT_INIT;
   event.event.call = call->number;
   event.event.call_name = call->name;
@@ -145,7 +172,8 @@ static void publish_shadowed(const mend_call *call, const char *hook, const char
   event.decision = mend_str_from(mend_decision_kind_name(MEND_DECISION_SKIP));
   event.active_hook = mend_str_from(active_hook);
   event.tool_name = call->asked->tool;
-  mend_run_publish(call->boundary->run, &event.event);
+  for (; times > 0; times--)
+    mend_run_publish(call->boundary->run, &event.event);
 }
 
 mend_status mend__take_question(mend_call *call, mend_decision *decision, mend__question *ret_question) {
@@ -153,9 +181,12 @@ mend_status mend__take_question(mend_call *call, mend_decision *decision, mend__
   if (atomic_load_explicit(&state->questions, memory_order_acquire) == 0) return MEND_OK;
   const mend_status status = take_first(state, decision, ret_question);
   if (status != MEND_OK) return status == MEND_ENOENT ? MEND_OK : status;
+  publish_shadowed(call, ret_question->hook, ret_question->hook, ret_question->dropped);
   mend__question other;
-  while (take_first(state, NULL, &other) == MEND_OK)
-    publish_shadowed(call, other.hook, ret_question->hook);
+  while (take_first(state, NULL, &other) == MEND_OK) {
+    publish_shadowed(call, other.hook, ret_question->hook, 1 + other.dropped);
+    mend__free(state->allocator, other.text);
+  }
   return MEND_OK;
 }
 
@@ -173,10 +204,25 @@ static void decide_about(mend__run_state *state, mend__decider *decider, const m
   }
 }
 
-static void decide_for(mend__run_state *state, mend__decider *decider, uint64_t until) {
+/* In the order of the log: one that is announced waits for those before it that are not. */
+static mend_status next_announced(mend__run_state *state, mend__decider *decider,
+                                  const mend_detection **ret_detection) {
+  mend_detection_cursor cursor = decider->cursor;
   const mend_detection *detection;
-  while (!decider->gone && decider->cursor.next < until &&
-         mend_watch_next(state->watch, &decider->cursor, &detection) == MEND_OK) {
+  const mend_status status = mend_watch_next(state->watch, &cursor, &detection);
+  if (status != MEND_OK) return status;
+  if (!mend__detection_is_announced(detection)) {
+    mend_detection_release(detection);
+    return MEND_ENOENT;
+  }
+  decider->cursor = cursor;
+  *ret_detection = detection;
+  return MEND_OK;
+}
+
+static void decide_for(mend__run_state *state, mend__decider *decider) {
+  const mend_detection *detection;
+  while (!decider->gone && next_announced(state, decider, &detection) == MEND_OK) {
     decide_about(state, decider, detection);
     mend_detection_release(detection);
   }
@@ -184,8 +230,8 @@ static void decide_for(mend__run_state *state, mend__decider *decider, uint64_t 
 
 static void unlink_decider(mend__run_state *state, mend__decider **place) {
   mend__decider *decider = *place;
+  forget_question(state, decider);
   pthread_mutex_lock(&state->deciding_lock);
-  stop_asking(state, decider);
   *place = decider->next;
   pthread_mutex_unlock(&state->deciding_lock);
   mend__free(state->allocator, decider);
@@ -202,10 +248,10 @@ static void sweep(mend__run_state *state) {
 }
 
 static void decide_pending(mend__run_state *state) {
-  const uint64_t until = atomic_load_explicit(&state->announced, memory_order_acquire);
+  const uint64_t announced = mend__run_announcements(state->run);
   for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next)
-    decide_for(state, decider, until);
-  atomic_store_explicit(&state->decided, until, memory_order_release);
+    decide_for(state, decider);
+  atomic_store_explicit(&state->decided, announced, memory_order_release);
 }
 
 static void finish(mend__run_state *state) {
@@ -223,8 +269,7 @@ static void decide(mend__run_state *state, bool waits) {
 }
 
 static bool is_pending(mend__run_state *state) {
-  return atomic_load_explicit(&state->announced, memory_order_acquire) !=
-         atomic_load_explicit(&state->decided, memory_order_acquire);
+  return mend__run_announcements(state->run) != atomic_load_explicit(&state->decided, memory_order_acquire);
 }
 
 void mend__decide(mend__run_state *state) {
@@ -235,9 +280,7 @@ void mend__deciders_forget(mend__run_state *state) {
   const decider_turn turn = begin(state, true);
   for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next) {
     decider->cursor.next = mend_watch_count(state->watch);
-    pthread_mutex_lock(&state->deciding_lock);
-    stop_asking(state, decider);
-    pthread_mutex_unlock(&state->deciding_lock);
+    forget_question(state, decider);
   }
   if (turn == TURN_MINE) finish(state);
 }
@@ -248,40 +291,34 @@ void mend__deciders_forget(mend__run_state *state) {
 typedef struct late_decision {
   mend__after after;
   mend__run_state *state;
+  uint64_t detection_id;
 } late_decision;
 
-static void decide_late(mend__after *after) {
-  late_decision *late = (late_decision *)(void *)after;
-  mend__run_state *state = late->state;
-  mend__free(state->allocator, late);
+static void decide_about_late(mend__run_state *state, uint64_t detection_id) {
+  mend__run_announced(state->run, detection_id);
   decide(state, false);
 }
 
+static void decide_late(mend__after *after) {
+  const late_decision late = *(late_decision *)(void *)after;
+  mend__free(late.state->allocator, after);
+  decide_about_late(late.state, late.detection_id);
+}
+
 /* Without memory to wait for the others it decides here. */
-static void decide_after_event(mend__run_state *state) {
+static void decide_after_event(mend__run_state *state, uint64_t detection_id) {
   late_decision *late = mend__alloc(state->allocator, sizeof *late);
   if (late == NULL) {
-    decide(state, false);
+    decide_about_late(state, detection_id);
     return;
   }
-  *late = (late_decision){.after.run = decide_late, .state = state};
+  *late = (late_decision){.after.run = decide_late, .state = state, .detection_id = detection_id};
   if (mend__emit_after(mend_run_bus(state->run), &late->after) != MEND_OK) decide_late(&late->after);
 }
 
-/* Anybody may publish a detection; only those of the log count. */
-static void raise_announced(mend__run_state *state, uint64_t id) {
-  const uint64_t count = mend_watch_count(state->watch);
-  const uint64_t wanted = id < count ? id : count;
-  uint64_t announced = atomic_load(&state->announced);
-  while (announced < wanted && !atomic_compare_exchange_weak(&state->announced, &announced, wanted)) {
-  }
-}
-
 static mend_status on_detection(void *ctx, const mend_event *event) {
-  mend__run_state *state = ctx;
   const mend_detection_event *detection = (const mend_detection_event *)event;
-  raise_announced(state, detection->detection_id);
-  if (detection->cause_seq == MEND_NONE) decide_after_event(state);
+  if (detection->cause_seq == MEND_NONE) decide_after_event(ctx, detection->detection_id);
   return MEND_OK;
 }
 

@@ -14,15 +14,13 @@ static mend_status take_options(const mend_call_options *given, mend_call_option
   return status;
 }
 
-mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str args, const mend_call_options *given,
-                               mend_result *ret_result) {
+static mend_status run(mend_boundary *boundary, mend_str tool, mend_str args, const mend_call_options *given,
+                       mend_result *ret_result) {
   mend_call_options options;
   mend_tool own;
   mend_error error = {MEND_OK, 0, 0, ""};
-  mend_status status = mend__result_begin(ret_result);
-  if (status != MEND_OK) return status;
-  status = take_options(given, &options, &own, &error);
-  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary, status, error.message);
+  mend_status status = take_options(given, &options, &own, &error);
+  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);
   mend__target target = {.tool = tool, .args = args, .own_ctx = options.tool_ctx};
   if (options.tool != NULL) target.own = &own;
   if (options.tool != NULL && tool.ptr == NULL) target.tool = mend_str_from(own.name);
@@ -32,4 +30,14 @@ mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str 
   if (status != MEND_OK) return status;
   mend__boundary_try(&call, &checked);
   return mend__call_end(&call);
+}
+
+mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str args, const mend_call_options *options,
+                               mend_result *ret_result) {
+  mend_result own;
+  mend_status status = mend__flow_begin(boundary, ret_result, &own);
+  if (status != MEND_OK) return status;
+  status = run(boundary, tool, args, options, &own);
+  mend__result_move(ret_result, &own);
+  return status;
 }

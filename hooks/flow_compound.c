@@ -87,21 +87,19 @@ static mend_status take_tool(const mend_compound_tool *given, mend_compound_tool
   return mend_error_set(error, MEND_EINVAL, "mend_compound_tool.agent: NULL, expected a function");
 }
 
-mend_status mend_boundary_compound(mend_boundary *boundary, const mend_compound_tool *given, mend_str prompt,
-                                   mend_result *ret_result) {
+static mend_status run(mend_boundary *boundary, const mend_compound_tool *given, mend_str prompt,
+                       mend_result *ret_result) {
   mend_compound_tool tool;
   mend_error error = {MEND_OK, 0, 0, ""};
+  mend_status status = take_tool(given, &tool, &error);
+  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);
   mend__buffer args;
   mend__buffer_init(&args, boundary->allocator);
-  mend_status status = mend__result_begin(ret_result);
-  if (status != MEND_OK) return status;
-  status = take_tool(given, &tool, &error);
-  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary, status, error.message);
   mend__buffer_str(&args, MEND_STR("{\"prompt\":"));
   mend__buffer_json_string(&args, prompt);
   mend__buffer_char(&args, '}');
   if (args.failed) {
-    status = mend__result_refuse(ret_result, boundary, MEND_ENOMEM, NULL);
+    status = mend__result_refuse(ret_result, boundary->allocator, MEND_ENOMEM, NULL);
   } else {
     const mend_tool own = {.size = sizeof own, .name = tool.name, .execute = execute};
     mend_call_options options = MEND_CALL_OPTIONS_INIT;
@@ -111,5 +109,15 @@ mend_status mend_boundary_compound(mend_boundary *boundary, const mend_compound_
         mend_boundary_call(boundary, mend_str_from(tool.name), (mend_str){args.data, args.len}, &options, ret_result);
   }
   mend__buffer_free(&args);
+  return status;
+}
+
+mend_status mend_boundary_compound(mend_boundary *boundary, const mend_compound_tool *tool, mend_str prompt,
+                                   mend_result *ret_result) {
+  mend_result own;
+  mend_status status = mend__flow_begin(boundary, ret_result, &own);
+  if (status != MEND_OK) return status;
+  status = run(boundary, tool, prompt, &own);
+  mend__result_move(ret_result, &own);
   return status;
 }

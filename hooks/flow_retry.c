@@ -131,15 +131,13 @@ static void try_again_and_again(retry_flow *retry, const mend__target *target) {
   if (retry->call.error == MEND_OK && retry->call.result->outcome == MEND_OUTCOME_FAILED) tell_exhaustion(&retry->call);
 }
 
-mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str args, const mend_retry_options *given,
-                                mend_result *ret_result) {
+static mend_status run(mend_boundary *boundary, mend_str tool, mend_str args, const mend_retry_options *given,
+                       mend_result *ret_result) {
   retry_flow retry;
   mend__target target;
   mend_error error = {MEND_OK, 0, 0, ""};
-  mend_status status = mend__result_begin(ret_result);
-  if (status != MEND_OK) return status;
-  status = take_options(given, &retry.options, &error);
-  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary, status, error.message);
+  mend_status status = take_options(given, &retry.options, &error);
+  if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);
   status = mend__call_begin(&retry.call, boundary, &(mend__target){.tool = tool, .args = args}, (mend_str)MEND_ABSENT,
                             ret_result, &target);
   if (status != MEND_OK) return status;
@@ -150,4 +148,14 @@ mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str
   try_again_and_again(&retry, &target);
   mend__buffer_free(&retry.note);
   return mend__call_end(&retry.call);
+}
+
+mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str args,
+                                const mend_retry_options *options, mend_result *ret_result) {
+  mend_result own;
+  mend_status status = mend__flow_begin(boundary, ret_result, &own);
+  if (status != MEND_OK) return status;
+  status = run(boundary, tool, args, options, &own);
+  mend__result_move(ret_result, &own);
+  return status;
 }

@@ -49,8 +49,10 @@ enum { MEND__ASK_ALL = 0, MEND__ASK_FAIL_CLOSED_ONLY = 1, MEND__ASK_IGNORE_REDIR
  * MEND_OK, or MEND_ABORTED for an Abort: there is no other way to fail. */
 mend_status mend__hooks_ask(mend_hooks *hooks, mend__phase phase, const mend_hook_call *call, unsigned how,
                             mend_decision *decision, mend_str *ret_hook);
-/* Whether mend_hooks_add_publishing was used: a boundary refuses them. */
+/* Whether mend_hooks_add_publishing was used. */
 bool mend__hooks_publish(mend_hooks *hooks);
+/* For a boundary, which publishes by itself: false when they do, and from here on they cannot be made to. */
+bool mend__hooks_use(mend_hooks *hooks);
 
 /* ---- publishing.c ---- */
 
@@ -77,6 +79,8 @@ void mend__tool_entry_release(mend__tool_entry *entry);
 /* Copies `text` into the result and lets *field, one of its members, point to the copy; absent stays absent. Frees what the
  * field held. MEND_ENOMEM leaves the field as it was. */
 mend_status mend__result_set(mend_result *result, const mend_allocator *allocator, mend_str *field, mend_str text);
+/* What `to` held is freed; `from` is empty afterwards. */
+void mend__result_move(mend_result *to, mend_result *from);
 
 /* ---- abort.c: why a run was aborted ---- */
 
@@ -117,9 +121,8 @@ typedef struct mend__run_state {
   mend_call *first, *last; /* open calls */
   size_t open, open_named;
 
-  /* decider.c. Detections are counted by their ids. */
-  _Atomic uint64_t announced;    /* up to this one they have been published */
-  _Atomic uint64_t decided;      /* and up to this one decided about */
+  /* decider.c */
+  _Atomic uint64_t decided;      /* announcements that have been looked at */
   atomic_uint questions;         /* that wait for the next before */
   pthread_mutex_t deciding_lock; /* covers what follows; nobody is called under it */
   pthread_cond_t changed;
@@ -161,7 +164,7 @@ struct mend_call {
   mend_token *token;
   uint64_t number;
   mend_str name;
-  mend_result *result; /* the answer is written there at once */
+  mend_result *result; /* the flow's own: the answer is written there at once */
 
   /* Under the run's lock, until `aborted` is set, which is read without it. */
   mend_call *previous, *next;
@@ -187,10 +190,11 @@ mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const men
                              mend_result *result, mend__target *ret_target);
 /* Closes it, and returns what the flow returns. */
 mend_status mend__call_end(mend_call *call);
-/* What every flow begins with: clears the result. MEND_EINVAL when it is none. */
-mend_status mend__result_begin(mend_result *result);
+/* What every flow begins with: a result of its own, moved to the caller's at the end. What the caller's holds may be the call's
+ * input, and a tool may clear it. MEND_EINVAL, told by `result` where it can be. */
+mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result, mend_result *ret_own);
 /* Fills in a result for what went no further, and returns the status. sentence: NULL for the status's own. */
-mend_status mend__result_refuse(mend_result *result, const mend_boundary *boundary, mend_status status,
+mend_status mend__result_refuse(mend_result *result, const mend_allocator *allocator, mend_status status,
                                 const char *sentence);
 static inline bool mend__call_is_aborted(const mend_call *call) {
   return atomic_load_explicit(&((mend_call *)call)->aborted, memory_order_acquire);
@@ -241,6 +245,7 @@ typedef struct mend__attempt {
   const mend__target *asked;
   mend__target effective;
   bool redirected; /* `effective` is another one */
+  mend_str redirected_by, redirect_reason;
   uint64_t started_ns;
   double duration_ms; /* 0 for what did not run */
 } mend__attempt;
@@ -274,13 +279,15 @@ void mend__deciders_remove(mend__run_state *state, const mend_boundary *owner);
 /* Has what is pending decided about, here or by the thread that does so already, which is waited for. An abort takes effect
  * at once. */
 void mend__decide(mend__run_state *state);
-/* Takes the questions that wait: the first becomes `decision`, the others are published as shadowed. MEND_ENOMEM leaves them
- * waiting. */
 enum { MEND__HOOK_NAME_SIZE = 64 };
 typedef struct mend__question {
-  char text[sizeof((mend_action *)NULL)->text];
+  char *text;       /* of the run's allocator; NULL: there was no memory for it */
+  unsigned dropped; /* later questions of the same hook */
   char hook[MEND__HOOK_NAME_SIZE];
 } mend__question;
+mend_str mend__question_text(const mend__question *question);
+/* Takes the questions that wait: the first becomes `decision` and *ret_question, whose text is then the caller's; the others
+ * are published as shadowed. Without one nothing is written. MEND_ENOMEM leaves them waiting. */
 mend_status mend__take_question(mend_call *call, mend_decision *decision, mend__question *ret_question);
 /* Forgets what is pending. */
 void mend__deciders_forget(mend__run_state *state);

@@ -61,6 +61,14 @@ mend_status mend__result_set(mend_result *result, const mend_allocator *allocato
   return MEND_OK;
 }
 
+void mend__result_move(mend_result *to, mend_result *from) {
+  mend_result_clear(to);
+  const size_t size = to->size;
+  *to = *from;
+  to->size = size;
+  *from = (mend_result)MEND_RESULT_INIT;
+}
+
 void mend_result_clear(mend_result *result) {
   if (result == NULL) return;
   for (block *each = result->memory, *next; each != NULL; each = next) {

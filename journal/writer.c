@@ -3,7 +3,6 @@
 #include "bus/event_json.h"
 #include "core/memory.h"
 #include "core/options_size.h"
-#include "core/reason.h"
 #include "journal/journal_internal.h"
 
 #include <math.h>
@@ -56,6 +55,7 @@ static mend_status write_event(mend_journal *journal, const mend_event *event) {
 }
 
 static mend_status sync_file(mend_journal *journal) {
+  if (mend__journal_file_is_deleted(&journal->file)) return MEND_EIO;
   journal->sync_failed = !mend__journal_file_sync(&journal->file);
   return journal->sync_failed ? MEND_EIO : MEND_OK;
 }
@@ -152,7 +152,7 @@ mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *given, 
   if (journal == NULL) return mend_error_set(error, MEND_ENOMEM, "%s", mend_status_message(MEND_ENOMEM));
 
   if (!mend__journal_file_open(&journal->file, options.path, options.fd)) {
-    status = mend_error_set(error, MEND_EIO, "%s: %s", journal->name, mend__reason(journal->file.failure));
+    status = mend_error_set(error, MEND_EIO, "%s: %s", journal->name, journal->file.reason);
     goto failed;
   }
   const char *pattern = options.pattern != NULL ? options.pattern : "*";
@@ -171,8 +171,9 @@ failed:
 }
 
 /* What is to be said at the end. */
-static mend_status verdict(const mend_journal *journal, bool closed, mend_error *error) {
-  const char *reason = mend__reason(journal->file.failure);
+static mend_status verdict(const mend_journal *journal, bool deleted, bool closed, mend_error *error) {
+  const char *reason = journal->file.reason;
+  if (deleted) return mend_error_set(error, MEND_EIO, "%s: was deleted while it was written", journal->name);
   if (journal->lost > 0) {
     return mend_error_set(error, MEND_EIO, "%s: %llu events could not be written, the last: %s", journal->name,
                           (unsigned long long)journal->lost,
@@ -190,8 +191,9 @@ mend_status mend_journal_close(mend_journal *journal, mend_error *error) {
   mend_subscription_close(&journal->subscription);
   mend_bus_quiesce(journal->bus); /* no thread is in on_event any more */
   if (journal->fsync != MEND_FSYNC_NONE) sync_file(journal);
+  bool deleted = mend__journal_file_is_deleted(&journal->file);
   bool closed = mend__journal_file_close(&journal->file);
-  status = verdict(journal, closed, error);
+  status = verdict(journal, deleted, closed, error);
   discard(journal);
   return status;
 }

@@ -34,7 +34,7 @@ static mend_status reserve_driver(mend_loop *loop) {
 static void wake(void *ctx) {
   mend_loop *loop = ctx;
   atomic_store(&loop->stale, true);
-  if (!loop->is_virtual) mend__loop_signal(loop);
+  mend__loop_signal(loop);
 }
 
 static mend_status add_driver(mend_loop *loop, const mend_clock_driver *given, mend_waker *ret_waker) {

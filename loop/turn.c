@@ -141,9 +141,19 @@ static void serve_real_time(mend_loop *loop) {
   if (!loop->ending) rearm(loop, now_ns);
 }
 
+/* Somebody's deadline may have passed already when it appeared; no advance is going to stop at it. */
+static void catch_up_with_clock(mend_loop *loop) {
+  if (loop->ending) return;
+  mend__loop_ask_drivers(loop);
+  run_due(loop, mend_clock_now(loop->clock).mono_ns);
+}
+
 static void serve_clock(mend_loop *loop) {
   const mend__loop_request request = loop->request;
-  if (request == MEND__REQUEST_NONE) return;
+  if (request == MEND__REQUEST_NONE) {
+    catch_up_with_clock(loop);
+    return;
+  }
   if (!loop->ending) mend__loop_ask_drivers(loop);
   if (request == MEND__REQUEST_RUN) run_due(loop, loop->request_ns);
   loop->request = MEND__REQUEST_NONE;

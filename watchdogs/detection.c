@@ -1,5 +1,6 @@
 #include "core/options_size.h"
 #include "mend/json.h"
+#include "watchdogs/poll.h"
 #include "watchdogs/watchdogs_internal.h"
 
 /* ---- Making one ---- */
@@ -100,6 +101,28 @@ void mend_detection_release(const mend_detection *detection) {
 
 /* ---- Announcing ---- */
 
+bool mend__detection_is_announced(const mend_detection *detection) {
+  return atomic_load_explicit(&block_of(detection)->announced, memory_order_acquire);
+}
+
+static void count_announced(mend_watch *watch, mend__detection *block) {
+  if (!atomic_exchange(&block->announced, true)) atomic_fetch_add(&watch->announced, 1);
+}
+
+uint64_t mend__run_announcements(mend_run *run) {
+  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
+  return watch != NULL ? atomic_load(&watch->announced) : 0;
+}
+
+void mend__run_announced(mend_run *run, uint64_t id) {
+  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
+  mend_detection_cursor cursor = {.next = id - 1};
+  const mend_detection *detection;
+  if (watch == NULL || mend_watch_next(watch, &cursor, &detection) != MEND_OK) return;
+  if (detection->id == id) count_announced(watch, block_of(detection));
+  mend_detection_release(detection);
+}
+
 /* A publish that is refused, for nesting too deeply, is counted and reported by the bus. */
 static void publish(mend_run *run, const mend_detection *detection) {
   mend_detection_event event = MEND_DETECTION_EVENT_INIT;
@@ -128,6 +151,7 @@ static void announce(mend__after *after) {
   mend_run *run = block->run;
   block->run = NULL;
   publish(run, &block->detection);
+  count_announced(mend__run_slot(run, MEND__SLOT_WATCH), block);
   mend_detection_release(&block->detection);
   mend_run_release(run);
 }

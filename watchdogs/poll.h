@@ -1,12 +1,25 @@
-/* House header: what whoever sets watchdogs up needs beside mend/watchdogs.h. */
+/* House header: what whoever sets watchdogs up, or acts on what they find, needs beside mend/watchdogs.h. */
 #ifndef MEND_WATCHDOGS_POLL_H
 #define MEND_WATCHDOGS_POLL_H
 
 #include "mend/watchdogs.h"
 
 /* Lets every watchdog of the run do what is due, and asks those without deadlines of their own whether it is time or not:
- * the last look before a scope ends. What they find is announced. */
+ * the last look before a scope ends. What they find is announced, and so is what an expiry under way on another thread has
+ * found. */
 void mend__run_poll_watchdogs(mend_run *run);
+
+/* For as long as a scope lasts, beside whoever else watches the run with it; counted. */
+mend_status mend__scope_watch(mend_watchdog *watchdog, mend_run *run);
+void mend__scope_unwatch(mend_watchdog *watchdog, mend_run *run);
+
+/* A detection is announced when its `healing.detection` has been delivered to everybody, or could not be published. */
+bool mend__detection_is_announced(const mend_detection *detection);
+/* How many of the run's have been announced. */
+uint64_t mend__run_announcements(mend_run *run);
+/* Counts that of this id as announced from here on, for who acts at the end of its delivery. One that is not in the log, or
+ * counts already, is allowed. */
+void mend__run_announced(mend_run *run, uint64_t id);
 
 /* A sentence about options that are allowed and often regretted; NULL when there is none. Static. */
 const char *mend__watch_warning(const mend_options *options);

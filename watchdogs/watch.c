@@ -1,6 +1,8 @@
 #include "watchdogs/poll.h"
 #include "watchdogs/watchdogs_internal.h"
 
+#include <sched.h>
+
 static uint64_t add_saturating(uint64_t a, uint64_t b) { return a > MEND_NEVER - b ? MEND_NEVER : a + b; }
 
 /* MEND_NEVER is never due, not even when the clock has come to the end of time. */
@@ -126,11 +128,16 @@ static void arm(mend_watch *watch) {
   mend__watches_arm(watch->hub, watch, next);
 }
 
-static mend_status add_entry(mend_watch *watch, mend_watchdog *watchdog, bool by_bus) {
+static void add_claim(mend__watch_entry *entry, mend__claim claim) {
+  entry->claims[claim] = claim == MEND__CLAIM_SCOPE ? entry->claims[claim] + 1 : 1;
+}
+
+static mend_status add_entry(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim) {
   mend_status status = reserve_entry(watch);
   if (status != MEND_OK) return status;
   mend__watch_entry *entry = &watch->entries[watch->count];
-  *entry = (mend__watch_entry){.watchdog = watchdog, .by_bus = by_bus};
+  *entry = (mend__watch_entry){.watchdog = watchdog};
+  add_claim(entry, claim);
   status = open_state(entry, watch->run);
   if (status != MEND_OK) return status;
   mend_watchdog_retain(watchdog);
@@ -141,8 +148,8 @@ static mend_status add_entry(mend_watch *watch, mend_watchdog *watchdog, bool by
   return MEND_OK;
 }
 
-static mend_status keep_entry(mend__watch_entry *entry, mend_watch *watch, bool by_bus) {
-  entry->by_bus = entry->by_bus && by_bus;
+static mend_status keep_entry(mend__watch_entry *entry, mend_watch *watch, mend__claim claim) {
+  add_claim(entry, claim);
   if (entry->is_open) return MEND_OK;
   const mend_status status = open_state(entry, watch->run);
   start_deadline(entry, watch);
@@ -158,25 +165,31 @@ static void drop_entry(mend_watch *watch, mend__watch_entry *entry) {
   find_interests(watch);
 }
 
-mend_status mend__watch_attach(mend_watch *watch, mend_watchdog *watchdog, bool by_bus) {
+mend_status mend__watch_attach(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim) {
   mend__run_lock(watch->run);
   mend__watch_entry *entry = find_entry(watch, watchdog);
-  const mend_status status = entry != NULL ? keep_entry(entry, watch, by_bus) : add_entry(watch, watchdog, by_bus);
+  const mend_status status = entry != NULL ? keep_entry(entry, watch, claim) : add_entry(watch, watchdog, claim);
   mend__run_unlock(watch->run);
   return status;
 }
 
-static bool detach(mend_watch *watch, mend_watchdog *watchdog, bool only_by_bus) {
+static bool is_claimed(const mend__watch_entry *entry) {
+  return entry->claims[MEND__CLAIM_RUN] + entry->claims[MEND__CLAIM_BUS] + entry->claims[MEND__CLAIM_SCOPE] > 0;
+}
+
+static void drop_claim(mend__watch_entry *entry, mend__claim claim) {
+  if (entry->claims[claim] > 0) entry->claims[claim]--;
+}
+
+void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim) {
   mend__run_lock(watch->run);
   mend__watch_entry *entry = find_entry(watch, watchdog);
-  const bool drops = entry != NULL && (entry->by_bus || !only_by_bus);
+  if (entry != NULL) drop_claim(entry, claim);
+  const bool drops = entry != NULL && !is_claimed(entry);
   if (drops) drop_entry(watch, entry);
   mend__run_unlock(watch->run);
   if (drops) mend_watchdog_release(watchdog);
-  return drops;
 }
-
-void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog) { detach(watch, watchdog, true); }
 
 void mend__watch_poll_anew(mend_watch *watch) {
   mend__run_lock(watch->run);
@@ -294,10 +307,23 @@ static void make_polls_due(mend_watch *watch, mend_time now) {
   }
 }
 
+/* What another thread has found it announces; until then it is not over. */
+static void await_expiry(mend_watch *watch) {
+  mend__run_lock(watch->run);
+  while (watch->expiries > 0 && !pthread_equal(watch->expirer, pthread_self())) {
+    mend__run_unlock(watch->run);
+    sched_yield();
+    mend__run_lock(watch->run);
+  }
+  mend__run_unlock(watch->run);
+}
+
 static mend_status expire(mend_watch *watch, mend_time now, bool polls_all) {
   watch_pass pass = {.watch = watch};
   mend_run *run = watch->run;
   mend__run_lock(run);
+  watch->expiries++;
+  watch->expirer = pthread_self();
   watch->armed_ns = MEND_NEVER;
   if (polls_all) make_polls_due(watch, now);
   expire_entries(&pass, now);
@@ -305,6 +331,9 @@ static mend_status expire(mend_watch *watch, mend_time now, bool polls_all) {
   mend__run_unlock(run);
   mend__batch_announce(&pass.batch, run);
   if (pass.failures > 0) report_failure(&pass, run);
+  mend__run_lock(run);
+  watch->expiries--;
+  mend__run_unlock(run);
   mend_watchdog_release(pass.failed);
   return pass.first_failure;
 }
@@ -313,7 +342,9 @@ mend_status mend__watch_expire(mend_watch *watch, mend_time now) { return expire
 
 void mend__run_poll_watchdogs(mend_run *run) {
   mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
-  if (watch != NULL) expire(watch, mend_clock_now(watch->hub->clock), true);
+  if (watch == NULL) return;
+  await_expiry(watch);
+  expire(watch, mend_clock_now(watch->hub->clock), true);
 }
 
 /* ---- Beginning and end ---- */
@@ -363,7 +394,7 @@ static mend_status join_bus(mend_watch *watch) {
   mend_status status = MEND_OK;
   size_t position = 0;
   for (mend_watchdog *watchdog; (watchdog = mend__watches_watchdog(watch->hub, &position)) != NULL; position++) {
-    const mend_status next = mend__watch_attach(watch, watchdog, true);
+    const mend_status next = mend__watch_attach(watch, watchdog, MEND__CLAIM_BUS);
     if (status == MEND_OK) status = next;
     mend_watchdog_release(watchdog);
   }
@@ -406,12 +437,31 @@ mend_status mend_run_watch(mend_run *run, mend_watch **ret_watch) {
 mend_status mend_watchdog_watch_run(mend_watchdog *watchdog, mend_run *run) {
   mend_watch *watch;
   const mend_status status = mend_run_watch(run, &watch);
-  return status == MEND_OK ? mend__watch_attach(watch, watchdog, false) : status;
+  return status == MEND_OK ? mend__watch_attach(watch, watchdog, MEND__CLAIM_RUN) : status;
 }
 
+/* Whoever else wanted it. */
 mend_status mend_watchdog_unwatch_run(mend_watchdog *watchdog, mend_run *run) {
   mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
-  return watch != NULL && detach(watch, watchdog, false) ? MEND_OK : MEND_ENOENT;
+  if (watch == NULL) return MEND_ENOENT;
+  mend__run_lock(run);
+  mend__watch_entry *entry = find_entry(watch, watchdog);
+  if (entry != NULL) drop_entry(watch, entry);
+  mend__run_unlock(run);
+  if (entry == NULL) return MEND_ENOENT;
+  mend_watchdog_release(watchdog);
+  return MEND_OK;
+}
+
+mend_status mend__scope_watch(mend_watchdog *watchdog, mend_run *run) {
+  mend_watch *watch;
+  const mend_status status = mend_run_watch(run, &watch);
+  return status == MEND_OK ? mend__watch_attach(watch, watchdog, MEND__CLAIM_SCOPE) : status;
+}
+
+void mend__scope_unwatch(mend_watchdog *watchdog, mend_run *run) {
+  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
+  if (watch != NULL) mend__watch_detach(watch, watchdog, MEND__CLAIM_SCOPE);
 }
 
 bool mend_watchdog_watches_run(mend_watchdog *watchdog, mend_run *run) {

@@ -108,6 +108,7 @@ typedef struct mend__detection {
   atomic_size_t references;
   const mend_allocator *allocator;
   mend_run *run;                /* referenced while it waits to be announced, else NULL */
+  atomic_bool announced;
   struct mend__detection *next; /* in a batch */
   mend__after after;
   char text[];
@@ -142,12 +143,20 @@ void mend__log_free(mend__log *log, const mend_allocator *allocator);
 
 typedef struct mend__watches mend__watches;
 
+/* Who wants a run watched by a watchdog: it stays as long as any of them does. */
+typedef enum mend__claim {
+  MEND__CLAIM_RUN,   /* mend_watchdog_watch_run: once */
+  MEND__CLAIM_BUS,   /* the watchdog watches the whole bus: once */
+  MEND__CLAIM_SCOPE, /* healing scopes: counted */
+  MEND__CLAIM_COUNT
+} mend__claim;
+
 typedef struct mend__watch_entry {
   mend_watchdog *watchdog;
   void *state;
   uint64_t deadline_ns;
   bool is_open;         /* false after a reset that could not open a new state */
-  bool by_bus;          /* here because the watchdog watches the whole bus */
+  unsigned claims[MEND__CLAIM_COUNT]; /* why it is here */
   uint32_t verdicts[8]; /* custom topics seen lately: topic << 1 | wanted, at topic % 8 */
 } mend__watch_entry;
 
@@ -157,6 +166,7 @@ struct mend_watch {
   const mend_allocator *allocator;
   atomic_size_t references;                     /* the slot's and the subscription's: its memory must outlast both */
   _Atomic uint64_t interests[MEND__KIND_WORDS]; /* what any entry wants; read without the lock */
+  _Atomic uint64_t announced;                   /* detections */
 
   /* Under the run's lock. */
   mend__watch_entry *entries;
@@ -164,6 +174,8 @@ struct mend_watch {
   uint64_t next_ns;  /* the earliest deadline of the entries */
   uint64_t armed_ns; /* what the hub was told, maybe earlier: only an earlier one is worth telling */
   mend__log log;
+  unsigned expiries; /* under way, until what they found is announced */
+  pthread_t expirer; /* the latest */
 
   /* Under the hub's lock. */
   mend_deadline deadline;
@@ -180,9 +192,9 @@ struct mend_emitter {
 };
 
 /* Attaches the watchdog unless it is there. Takes the run's lock. */
-mend_status mend__watch_attach(mend_watch *watch, mend_watchdog *watchdog, bool by_bus);
-/* Undoes an attaching by the bus. */
-void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog);
+mend_status mend__watch_attach(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim);
+/* Takes a claim back, and the watchdog off when it was the last. */
+void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim);
 /* Asks the watchdogs without deadlines of their own from now on every poll interval, counted from now. */
 void mend__watch_poll_anew(mend_watch *watch);
 /* The hub's waiting is over: lets the watchdogs do what is due and announces what they find. */

@@ -262,7 +262,7 @@ static void remove_watchdog(mend__watches *hub, mend_watchdog *watchdog) {
   pthread_mutex_unlock(&hub->lock);
   if (place == NULL) return;
   for (mend_watch *watch = NULL; (watch = next_watch(hub, watch)) != NULL;)
-    mend__watch_detach(watch, watchdog);
+    mend__watch_detach(watch, watchdog, MEND__CLAIM_BUS);
   mend_watchdog_release(watchdog);
 }
 
@@ -276,7 +276,7 @@ static mend_status attach_to_all(mend__watches *hub, mend_watchdog *watchdog) {
   mend_status status = mend__bus_observe_runs(hub->bus, MEND__SLOT_WATCH, run_opened, hub);
   if (status == MEND_EEXIST) status = MEND_OK;
   for (mend_watch *watch = NULL; status == MEND_OK && (watch = next_watch(hub, watch)) != NULL;) {
-    status = mend__watch_attach(watch, watchdog, true);
+    status = mend__watch_attach(watch, watchdog, MEND__CLAIM_BUS);
     if (status != MEND_OK) mend_run_release(watch->run);
   }
   return status;

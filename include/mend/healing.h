@@ -50,7 +50,8 @@ typedef struct mend_healing_options {
   mend_policy policy; /**< NULL: mend_default_policy */
   void *policy_ctx;
   mend_loop *loop;     /**< referenced; on the bus's clock; NULL: one of its own, made at enter and ended at exit.
-                                   Scopes of one bus share the loop of whoever entered first */
+                                   Scopes of one bus share the loop of whoever entered first: one in the caller's
+                                   event_base is to be dispatched until the last of them is left */
   double exit_grace_s; /**< how long leaving waits for calls that were cancelled, >= 0; default 5 */
 } mend_healing_options;
 #define MEND_HEALING_OPTIONS_INIT                                                                                      \
@@ -66,9 +67,8 @@ MEND_API void mend_healing_runner_release(mend_healing_runner *runner);
 /** What happened in a scope. */
 typedef struct mend_healing_report {
   size_t size;
-  mend_status
-      status; /**< MEND_OK; MEND_ABORTED when the run was aborted; else why entering failed: the body did not run */
-  mend_error error; /**< a sentence for that */
+  mend_status status; /**< MEND_OK; MEND_ABORTED when the run was aborted; else why entering failed: no body ran */
+  mend_error error;   /**< a sentence for that */
   uint64_t detections;
   uint64_t actions;
   uint64_t abandoned;      /**< calls that still ran when exit_grace_s was over */
@@ -83,7 +83,8 @@ typedef struct mend_healing_report {
 typedef struct mend_scope_options {
   size_t size;
   mend_run *run;                   /**< NULL: a new one of the runner's bus, for this scope */
-  mend_healing_report *ret_report; /**< filled in when the scope is left or could not be entered; NULL: nobody asks */
+  mend_healing_report *ret_report; /**< filled in when the scope is left or could not be entered (that of a nested scope
+                                        with what happened so far); start from MEND_HEALING_REPORT_INIT; NULL: nobody asks */
 } mend_scope_options;
 #define MEND_SCOPE_OPTIONS_INIT                                                                                        \
   { sizeof(mend_scope_options), NULL, NULL }
@@ -91,16 +92,19 @@ typedef struct mend_scope_options {
 /**
  * Enter: watches the run, arms the loop, publishes `healing.started` (with a notice for each thing worth a look). A failure
  * half-way is rolled back. A runner belongs to one run: entering it again for the same run only counts; for another run, also
- * after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. \param options  NULL for the defaults; borrowed until exit
+ * after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. MEND_ECLOSED while the scope is being left. While it
+ * is entered the runner keeps a reference to itself. Where the bus is watched already (mend_bus_watch), its watchdogs serve
+ * and the runner's of the same name rest. \param options  NULL for the defaults; ret_report is only for a failure here
  */
 MEND_API mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_options *options,
                                         mend_error *error);
 /**
- * Exit, with the last enter's: takes no more calls, cancels open tokens, waits up to exit_grace_s for calls on other threads,
- * then lets go of them; polls the watchdogs a last time; delivers what is pending; publishes `healing.stopped`; stops
- * watching. MEND_EINVAL when it was not entered.
+ * Exit; of as many enters, the last: takes no more calls, cancels open tokens, waits up to exit_grace_s for calls on other
+ * threads (on a virtual clock until the grace has passed there or in real time), then lets go of them; polls the watchdogs a
+ * last time; delivers what is pending; publishes `healing.stopped`; stops watching. \param ret_report  filled in; may be NULL.
+ * MEND_EINVAL when it was not entered, or is NULL.
  */
-MEND_API mend_status mend_healing_exit(mend_healing_runner *runner);
+MEND_API mend_status mend_healing_exit(mend_healing_runner *runner, mend_healing_report *ret_report);
 
 /** Inside: the boundary that calls pass, and the run. Borrowed; NULL outside. */
 MEND_API mend_boundary *mend_healing_boundary(mend_healing_runner *runner);
@@ -114,6 +118,8 @@ MEND_API mend_status mend_healing_run(mend_healing_runner *runner, const mend_sc
 /** Private to the macro. */
 typedef struct mend__scope {
   mend_healing_runner *runner;
+  mend_healing_report *ret_report;
+  mend_status status;
   bool entered;
 } mend__scope;
 MEND_API mend__scope mend__scope_open(mend_healing_runner *runner, const mend_scope_options *options);

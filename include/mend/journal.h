@@ -15,7 +15,8 @@
  *
  * Each event is written with one write() to a descriptor opened for appending, so a process that is killed loses at
  * most the line it was writing. A reader takes a torn last line for what it is; a writer that goes on in such a file
- * ends that line first, so nothing before it is lost and nothing is glued to it.
+ * ends that line first, so nothing before it is lost and nothing is glued to it. Several processes may write to one
+ * file, on file systems that append in one piece, as local ones do; there may be blank lines between theirs.
  *
  * Threads: a journal may be written to from any thread that publishes; a reader belongs to one thread at a time.
  */
@@ -54,14 +55,20 @@ typedef struct mend_journal_options {
 /**
  * Subscribes a writer to the bus, which it keeps a reference to. Errors: MEND_EINVAL, MEND_EIO (the sentence names the
  * path and the reason), MEND_ENOMEM, MEND_ELIMIT. An event that cannot be written is counted and, as for any handler,
- * reported as `bus.handler_failed`; a line that was written in part is taken back or, where the file cannot be cut,
- * ended. One that would be longer than MEND_JOURNAL_LINE_MAX is written as without content. Writing to a pipe that
- * nobody reads raises SIGPIPE, as ever: it is the program's to ignore.
+ * reported as `bus.handler_failed`; a line that was written in part is overwritten with blanks or, where that cannot
+ * be (a pipe, a borrowed descriptor that appends), ended before the next one. An event that would be longer than
+ * MEND_JOURNAL_LINE_MAX is written as without content.
+ *
+ * A pipe at `path` must have a reader (else MEND_EIO) and is never waited for: an event that finds it full is lost. A
+ * borrowed descriptor is written to as it is: where such a write waits, every thread that publishes does. Writing to a
+ * pipe that nobody reads any more raises SIGPIPE, as ever: it is the program's to ignore.
  */
 MEND_API mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *options, mend_journal **ret_journal,
                                        mend_error *error);
 /** Unsubscribes, syncs as the policy says, closes the file and frees. NULL is allowed. Returns MEND_EIO when any event
- * was lost or the last sync failed. Not from a handler: MEND_EDEADLK, nothing is closed. */
+ * was lost, the last sync failed, or the file at `path` was deleted while it was written, so that its lines are gone;
+ * the policies that sync tell that with the next event too, as a failed sync. A file that was moved is written on
+ * where it is. Not from a handler: MEND_EDEADLK, nothing is closed. */
 MEND_API mend_status mend_journal_close(mend_journal *journal, mend_error *error);
 
 typedef struct mend_journal_stats {

@@ -198,7 +198,7 @@ static int replay_files(const arguments *of, const replay_settings *settings) {
   uint64_t detections = 0;
   mend__buffer failure;
   mend__buffer_init(&failure, NULL);
-  mend_status status = replay_options_tell_idle(settings->watch, settings->report);
+  mend_status status = replay_options_tell(settings->watch, settings->report);
   while (status != MEND_ECLOSED && totals.files < of->file_count && !interrupt_came()) {
     uint64_t found;
     mend__buffer_clear(&failure);

@@ -19,9 +19,7 @@ static bool ends_with(const char *text, const char *end) {
 /* Recorded models cannot be failed over, and the watchdogs of mode seed have deadlines of their own. */
 static use use_of(const mend_option_info *info) {
   if (begins_with(info->name, "fallback.") || strcmp(info->name, "poll_interval_s") == 0) return USED_ELSEWHERE;
-  const bool evidence = ends_with(info->help, "(mode evidence)") || begins_with(info->name, "budget.") ||
-                        strcmp(info->name, "loop.rearm") == 0;
-  return evidence ? USED_BY_EVIDENCE : USED_HERE;
+  return ends_with(info->help, "(mode evidence)") ? USED_BY_EVIDENCE : USED_HERE;
 }
 
 /* ---- Help -------------------------------------------------------------------------------------------------- */
@@ -85,7 +83,19 @@ static mend_status tell_idle(const mend_option_info *info, report *to) {
   return to->remark(to, mend_str_from(sentence));
 }
 
-mend_status replay_options_tell_idle(const mend_options *given, report *to) {
+/* Halves of less than three readings are moved by a single one. */
+static mend_status tell_narrow_window(const mend_options *given, report *to) {
+  enum { WIDE_ENOUGH = 6 };
+  const mend_regression_watchdog_options *regression = &given->regression;
+  if (!regression->enable || regression->window_n >= WIDE_ENOUGH) return MEND_OK;
+  char sentence[160];
+  snprintf(sentence, sizeof sentence,
+           "regression.window_n is %u: with noisy readings that often raises false alarms; 10 is a good start",
+           (unsigned)regression->window_n);
+  return to->remark(to, mend_str_from(sentence));
+}
+
+static mend_status tell_all_idle(const mend_options *given, report *to) {
   const mend_options defaults = MEND_OPTIONS_INIT;
   mend__buffer before, after;
   mend__buffer_init(&before, NULL);
@@ -102,4 +112,9 @@ mend_status replay_options_tell_idle(const mend_options *given, report *to) {
   mend__buffer_free(&before);
   mend__buffer_free(&after);
   return status;
+}
+
+mend_status replay_options_tell(const mend_options *given, report *to) {
+  const mend_status status = tell_all_idle(given, to);
+  return status == MEND_OK ? tell_narrow_window(given, to) : status;
 }

@@ -28,8 +28,8 @@ void open_calls_init(open_calls *calls);
 void open_calls_free(open_calls *calls, open_call **spare);
 size_t open_calls_count(const open_calls *calls);
 open_call *open_calls_find(const open_calls *calls, mend_str id);
-/* A call begins; one that is open already begins again, as part of the same incident. `args_max` bytes of its arguments are kept. MEND_ELIMIT when there
- * are too many, MEND_ENOMEM. */
+/* A call begins; one that is open already begins again, as part of the same incident. `args_max` bytes of its arguments
+ * are kept. MEND_ELIMIT when there are too many, MEND_ENOMEM. */
 mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool_before_event *event, mend_str id,
                            size_t args_max, open_call **ret_call);
 void open_calls_remove(open_calls *calls, open_call **spare, open_call *call);

@@ -43,6 +43,7 @@ void format_containers(const char *ret_names[FORMAT_CONTAINERS_MAX]);
 /* What the first rows of a file fit best. */
 typedef struct format_choice {
   const format *format; /* NULL: none */
+  const char *foreign;  /* then: what it is that cannot be read yet; NULL when nobody knows */
   bool has_ts;
   uint64_t first_ts_ns;
 } format_choice;

@@ -1,5 +1,7 @@
 #include "program/replay/format.h"
 
+#include "program/replay/foreign.h"
+
 const format *const formats[] = {&journal_format, &openai_chat_format, &claude_code_format, NULL};
 
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] - 1 };
@@ -62,24 +64,48 @@ static void explain(const verdict verdicts[FORMAT_COUNT], bool any_rows, mend__b
   }
 }
 
-mend_status format_choose(input *in, format_choice *ret_choice, mend__buffer *reasons) {
-  verdict verdicts[FORMAT_COUNT] = {{0}};
+/* What the rows looked at so far say. */
+typedef struct findings {
+  verdict verdicts[FORMAT_COUNT];
+  const char *foreign;
+  bool any_rows;
+} findings;
+
+static void take_row(findings *of, const input_row *row) {
+  of->any_rows = true;
+  if (row->problem != NULL) return;
+  for (int i = 0; i < FORMAT_COUNT; i++)
+    take_view(&of->verdicts[i], formats[i]->look(row->text));
+  if (of->foreign == NULL) of->foreign = foreign_name(row->text);
+}
+
+static mend_status look_at_rows(input *in, findings *of) {
   input_row row;
-  mend_status status;
-  size_t bytes = 0;
-  bool any_rows = false;
-  while (bytes <= ENOUGH_BYTES && !is_sure(verdicts) && (status = input_look_ahead(in, &row)) != MEND_ENOENT) {
-    if (status == MEND_ELIMIT) break;
+  for (size_t bytes = 0; bytes <= ENOUGH_BYTES && !is_sure(of->verdicts); bytes += row.text.len) {
+    const mend_status status = input_look_ahead(in, &row);
+    if (status == MEND_ENOENT || status == MEND_ELIMIT) break;
     if (status != MEND_OK) return status;
-    any_rows = true;
-    bytes += row.text.len;
-    for (int i = 0; i < FORMAT_COUNT; i++) {
-      if (row.problem == NULL) take_view(&verdicts[i], formats[i]->look(row.text));
-    }
+    take_row(of, &row);
   }
-  const int best = best_of(verdicts);
+  return MEND_OK;
+}
+
+mend_status format_choose(input *in, format_choice *ret_choice, mend__buffer *reasons) {
+  findings of = {0};
   *ret_choice = (format_choice){0};
-  if (best >= 0) *ret_choice = (format_choice){formats[best], verdicts[best].has_ts, verdicts[best].first_ts_ns};
-  if (best < 0) explain(verdicts, any_rows, reasons);
+  if (in->shape == INPUT_DOCUMENT) of.foreign = foreign_name(in->beginning);
+  if (of.foreign != NULL) {
+    ret_choice->foreign = of.foreign;
+    return MEND_OK;
+  }
+  const mend_status status = look_at_rows(in, &of);
+  if (status != MEND_OK) return status;
+  const int best = best_of(of.verdicts);
+  if (best >= 0) {
+    *ret_choice = (format_choice){formats[best], NULL, of.verdicts[best].has_ts, of.verdicts[best].first_ts_ns};
+  } else {
+    ret_choice->foreign = of.foreign;
+    explain(of.verdicts, of.any_rows, reasons);
+  }
   return MEND_OK;
 }

@@ -121,6 +121,7 @@ static mend_status find_shape(input *in, mend_str window) {
     first = look_at_first_value(in, text);
   }
   in->shape = shape_of(first, text);
+  in->beginning = text;
   return MEND_OK;
 }
 

@@ -2,11 +2,12 @@
 #ifndef MEND_PROGRAM_REPLAY_INPUT_H
 #define MEND_PROGRAM_REPLAY_INPUT_H
 
+#include "mend/journal.h"
 #include "mend/json.h"
 #include "program/replay/source.h"
 
-/* Longer rows are skipped and told by number. */
-#define INPUT_ROW_MAX ((size_t)64 * 1024 * 1024)
+/* Longer rows are skipped and told by number, as in journals. */
+#define INPUT_ROW_MAX MEND_JOURNAL_LINE_MAX
 
 /* So many rows may be read ahead. */
 enum { INPUT_AHEAD_MAX = 64 };
@@ -24,6 +25,7 @@ typedef struct input_row {
 typedef struct input {
   source bytes;
   input_shape shape;
+  mend_str beginning;            /* of a document, as much as was looked at; valid until the first row is read */
   const char *const *containers; /* members of a document's object that hold the rows, ended by NULL; borrowed */
   uint64_t number;               /* of the last row read */
   char problem[320];             /* what a row's problem points to */

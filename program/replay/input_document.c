@@ -21,13 +21,15 @@ static void drop_consumed(input *in, bool keep) {
   in->kept = 0;
 }
 
-/* More text for a scanner that asked for it: at least as much again, because it starts its token over. MEND_ENOENT when
- * there is none. */
+/* More text for a scanner that asked for it: as much again where the window allows, because it starts its token over.
+ * MEND_ENOENT when there is none, MEND_ELIMIT when the token does not fit into the window. */
 static mend_status feed(input *in, bool keep) {
   drop_consumed(in, keep);
   const size_t had = in->kept + in->json.text.len;
+  const size_t twice = 2 * had + 1;
+  const size_t want = twice <= SOURCE_WINDOW_MAX || had >= SOURCE_WINDOW_MAX ? twice : SOURCE_WINDOW_MAX;
   mend_str window;
-  const mend_status status = source_peek(&in->bytes, 2 * had + 1, &window);
+  const mend_status status = source_peek(&in->bytes, want, &window);
   if (status != MEND_OK) return status;
   mend_json_refill(&in->json, (mend_str){window.ptr + in->kept, window.len - in->kept});
   return window.len > had ? MEND_OK : MEND_ENOENT;
@@ -52,14 +54,22 @@ static mend_status skip_value(input *in, bool keep, bool *ret_kept) {
   return MEND_OK;
 }
 
-/* Nothing after a mistake in a document can be told apart, so it is the last row. */
-static mend_status give_up(input *in, input_row *ret_row) {
+/* Nothing after a mistake in a document can be told apart, so it is the last row. `reason`: why there is no token. */
+static mend_status give_up(input *in, mend_status reason, input_row *ret_row) {
   in->place = GIVEN_UP;
+  if (reason == MEND_ELIMIT) {
+    return input_bad_row(in, ret_row, "a single text in it is longer than %zu MiB", INPUT_ROW_MAX >> 20);
+  }
   if (in->json.token == MEND_JSON_MORE) return input_bad_row(in, ret_row, "the document ends in the middle");
   mend_error error;
   mend_json_error(&in->json, &error);
   return input_bad_row(in, ret_row, "the document is broken at line %u, column %u: %s", error.line, error.column,
                        error.message);
+}
+
+/* Whether the document is at fault, not the reading of it. */
+static bool is_mistake(const input *in, mend_status status) {
+  return in->json.token == MEND_JSON_ERROR || status == MEND_ENOENT || status == MEND_ELIMIT;
 }
 
 /* Goes to the array that holds the rows. MEND_ENOENT when there is none. */
@@ -95,10 +105,10 @@ static mend_status take_element(input *in, input_row *ret_row) {
   bool kept = true;
   if (first == MEND_JSON_OBJECT || first == MEND_JSON_ARRAY) {
     const mend_status status = skip_value(in, true, &kept);
-    if (status == MEND_ENOENT || in->json.token == MEND_JSON_ERROR) return give_up(in, ret_row);
+    if (is_mistake(in, status)) return give_up(in, status, ret_row);
     if (status != MEND_OK) return status;
   }
-  if (!kept) return input_long_row(in, ret_row);
+  if (!kept || in->kept + in->json.at > INPUT_ROW_MAX) return input_long_row(in, ret_row);
   *ret_row = (input_row){.number = in->number};
   ret_row->text = (mend_str){in->json.text.ptr - in->kept, in->kept + in->json.at};
   return MEND_OK;
@@ -115,9 +125,9 @@ mend_status input_next_element(input *in, input_row *ret_row) {
     in->place = AFTER_ROWS;
   }
   const bool whole = status == MEND_ENOENT && in->json.depth == 0;
-  if (whole || (status != MEND_OK && status != MEND_ENOENT)) return status;
+  if (whole || !is_mistake(in, status)) return status;
   in->number++;
-  return give_up(in, ret_row);
+  return give_up(in, status, ret_row);
 }
 
 bool input_array_was_empty(const input *in) {

@@ -26,16 +26,16 @@ static mend_status skip_line(input *in, size_t len, input_row *ret_row) {
 static mend_status take_line(input *in, input_row *ret_row) {
   mend_str window = {NULL, 0};
   const char *feed = NULL;
-  size_t seen;
+  size_t seen, len;
   do {
     seen = window.len;
-    if (seen > INPUT_ROW_MAX) return skip_line(in, seen, ret_row);
     const mend_status status = source_peek(&in->bytes, seen + 1, &window);
     if (status != MEND_OK) return status;
     if (window.len > seen) feed = memchr(window.ptr + seen, '\n', window.len - seen);
+    len = feed != NULL ? (size_t)(feed - window.ptr) : window.len;
+    if (len > INPUT_ROW_MAX) return skip_line(in, len, ret_row);
   } while (feed == NULL && window.len > seen);
   if (window.len == 0) return MEND_ENOENT;
-  const size_t len = feed != NULL ? (size_t)(feed - window.ptr) : window.len;
   *ret_row = (input_row){.text = {window.ptr, len}, .number = in->number, .unfinished = feed == NULL};
   source_take(&in->bytes, len + (feed != NULL));
   return MEND_OK;

@@ -26,6 +26,29 @@ mend_status json_fields_read(mend_str text, json_field *fields, size_t count, me
   return json.token == MEND_JSON_END ? MEND_OK : mend_json_error(&json, error);
 }
 
+/* The value of the KEY just read, as far as it is there; absent for one of which nothing can be told. */
+static mend_str peek_value(mend_json *json) {
+  const mend_json_token token = mend_json_next(json);
+  if (token <= MEND_JSON_END) return (mend_str){NULL, 0};
+  const char *begin = token == MEND_JSON_STRING ? json->slice.ptr - 1 : json->slice.ptr;
+  if (mend_json_skip(json) == MEND_JSON_MORE)
+    return (mend_str){begin, (size_t)(json->text.ptr + json->text.len - begin)};
+  return (mend_str){begin, (size_t)(json->text.ptr + json->at - begin)};
+}
+
+void json_fields_peek(mend_str text, json_field *fields, size_t count) {
+  mend_json json;
+  mend_json_init(&json, text, MEND_JSON_DEPTH_MAX);
+  json.partial = json.stream = true;
+  if (mend_json_next(&json) != MEND_JSON_OBJECT) return;
+  while (mend_json_next(&json) == MEND_JSON_KEY) {
+    json_field *field = find(&json, fields, count);
+    const mend_str value = peek_value(&json);
+    if (field != NULL) field->value = value;
+    if (json.token <= MEND_JSON_END) return;
+  }
+}
+
 static bool begins_with(mend_str value, char c) { return value.len > 0 && value.ptr[0] == c; }
 bool json_is_string(mend_str value) { return begins_with(value, '"'); }
 bool json_is_array(mend_str value) { return begins_with(value, '['); }

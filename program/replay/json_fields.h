@@ -17,6 +17,9 @@ typedef struct json_field {
 /* `text` is one JSON object. MEND_ESYNTAX with line and column; MEND_EINVAL when it is another value. */
 mend_status json_fields_read(mend_str text, json_field *fields, size_t count, mend_error *error);
 
+/* The same for the beginning of an object, as far as it goes: of an array or object it may be cut. */
+void json_fields_peek(mend_str text, json_field *fields, size_t count);
+
 /* What kind of value a text is; of an absent one all are false. */
 bool json_is_string(mend_str value);
 bool json_is_array(mend_str value);

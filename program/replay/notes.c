@@ -1,6 +1,8 @@
 #include "program/replay/notes.h"
 
+#include "program/replay/calls.h"
 #include "program/replay/plain.h"
+#include "program/replay/stage.h"
 
 /* to->line becomes a note. */
 static void put_note_line(writer *to, mend__buffer *page, bool *first) {
@@ -20,6 +22,31 @@ static void put_counted_note(writer *to, mend__buffer *page, bool *first, uint64
   mend__buffer *line = writer_begin(to);
   plain_count(line, count, one);
   mend__buffer_str(line, mend_str_from(rest));
+  put_note_line(to, page, first);
+}
+
+static void put_forgotten_note(writer *to, mend__buffer *page, bool *first, uint64_t forgotten) {
+  if (forgotten == 0) return;
+  mend__buffer *line = writer_begin(to);
+  mend__buffer_str(line, MEND_STR("More than "));
+  plain_count(line, STAGE_RUNS_MAX, "run");
+  mend__buffer_str(line, MEND_STR(" at once: "));
+  plain_count(line, forgotten, "run");
+  mend__buffer_str(line,
+                   MEND_STR(" with the oldest last events had to be forgotten. What went on in them may be missed, "
+                            "and a run that came back counts twice."));
+  put_note_line(to, page, first);
+}
+
+static void put_dropped_note(writer *to, mend__buffer *page, bool *first, uint64_t dropped) {
+  if (dropped == 0) return;
+  mend__buffer *line = writer_begin(to);
+  plain_count(line, dropped, "call");
+  mend__buffer_str(line, MEND_STR(" began while "));
+  plain_count(line, OPEN_CALLS_MAX, "call");
+  mend__buffer_str(line,
+                   MEND_STR(" of the same run were open: stalls of such calls cannot be seen, they are not among the "
+                            "unfinished, and their results count as of no call."));
   put_note_line(to, page, first);
 }
 
@@ -66,7 +93,7 @@ void notes_put(writer *to, mend__buffer *page, const replay_summary *summary) {
   const replay_counts *counts = &summary->counts;
   bool first = true;
   if (summary->interrupted) put_note(to, page, &first, "Interrupted: this is what was read until then.");
-  if (counts->calls == 0) put_note(to, page, &first, "There are no tool calls in it.");
+  if (counts->calls == 0 && counts->detections > 0) put_note(to, page, &first, "There are no tool calls in it.");
   if (!to->file->has_clock) put_note(to, page, &first, "It has no clock, so nothing can be said about stalls.");
   put_arguments_note(to, page, &first, summary);
   if (to->file->has_clock) {
@@ -74,6 +101,8 @@ void notes_put(writer *to, mend__buffer *page, const replay_summary *summary) {
     put_counted_note(to, page, &first, counts->calls_without_id, "call",
                      one ? " has no id: a stall of it cannot be seen." : " have no id: stalls of them cannot be seen.");
   }
+  put_forgotten_note(to, page, &first, counts->runs_forgotten);
+  put_dropped_note(to, page, &first, counts->open_calls_dropped);
   put_counted_note(to, page, &first, counts->results_without_call, "result", " belonged to no call in this file.");
   put_counted_note(to, page, &first, counts->backwards, "time", " ran backwards and counted as the time before.");
   put_counted_note(to, page, &first, counts->late_times, "time",

@@ -1,6 +1,7 @@
 /* Messages of OpenAI's Chat Completions: an array of them, an object with `messages`, a message a line, or an object with
  * `messages` a line (then each line is a run of its own). There is no clock and no error flag. The deprecated function_call
  * and role function, which have no ids, are taken too. */
+#include "program/replay/foreign.h"
 #include "program/replay/format.h"
 #include "program/replay/json_fields.h"
 
@@ -22,26 +23,12 @@ static bool is_any_of(mend_str value, const char *const *names) {
 
 /* ---- Is it one? -------------------------------------------------------------------------------------------- */
 
-static bool has_anthropic_blocks(mend_str content) {
-  static const char *const types[] = {"tool_use", "tool_result", NULL};
-  json_elements blocks = json_elements_of(content);
-  mend_str block;
-  while (json_elements_next(&blocks, &block)) {
-    json_field type = JSON_FIELD("type");
-    if (json_is_object(block) && json_fields_read(block, &type, 1, NULL) == MEND_OK && is_any_of(type.value, types)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static format_view look_at_message(const json_field fields[FIELD_COUNT]) {
   static const char *const talking[] = {"system", "developer", "user", "assistant", NULL};
   static const char *const answering[] = {"tool", "function", NULL};
   if (!json_is_string(fields[ROLE].value)) return (format_view){.reason = "no \"role\""};
-  if (has_anthropic_blocks(fields[CONTENT].value)) {
-    return (format_view){.fit = FIT_NEVER, .reason = "tool_use or tool_result blocks, which are Anthropic's"};
-  }
+  const char *foreign = foreign_message_name(fields[ROLE].value, fields[CONTENT].value);
+  if (foreign != NULL) return (format_view){.fit = FIT_NEVER, .reason = foreign};
   if (is_any_of(fields[ROLE].value, answering)) return (format_view){.fit = FIT_YES};
   if (!is_any_of(fields[ROLE].value, talking)) return (format_view){.reason = "a \"role\" that is none of OpenAI's"};
   const bool calls = json_is_array(fields[TOOL_CALLS].value) || json_is_object(fields[FUNCTION_CALL].value);
@@ -145,6 +132,9 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   if (json_is_array(fields[MESSAGES].value)) return play_conversation(on, row->number, fields[MESSAGES].value, error);
   if (!json_is_string(fields[ROLE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: a message has a string \"role\"");
+  }
+  if (foreign_has_tool_blocks(fields[CONTENT].value)) {
+    return mend_error_set(error, MEND_EINVAL, "not a row: tool_use or tool_result blocks are Anthropic's");
   }
   const mend_run_options options = MEND_RUN_OPTIONS_INIT;
   played_run *run;

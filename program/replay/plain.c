@@ -74,6 +74,20 @@ void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars) {
   mend__buffer_free(&text);
 }
 
+void plain_json_escaped(mend__buffer *buffer, mend_str json) {
+  size_t copied = 0;
+  for (size_t at = 0, len; at < json.len; at += len) {
+    len = mend__utf8_prefix(json.ptr + at, json.len - at).len;
+    if (len == 0) len = 1;
+    const uint32_t code = decode(json.ptr + at, len);
+    if (code < 0x7F || !is_unsafe(code)) continue;
+    mend__buffer_bytes(buffer, json.ptr + copied, at - copied);
+    mend__buffer_printf(buffer, "\\u%04x", (unsigned)code);
+    copied = at + len;
+  }
+  mend__buffer_bytes(buffer, json.ptr + copied, json.len - copied);
+}
+
 /* ---- Lines ------------------------------------------------------------------------------------------------- */
 
 static bool begins_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }

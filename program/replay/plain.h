@@ -10,6 +10,9 @@ void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars);
 /* The same for a JSON value or an excerpt of one: of a string, its characters without its quotes. */
 void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars);
 
+/* Appends JSON text, in whose strings such characters become \u escapes: it stays the same JSON. */
+void plain_json_escaped(mend__buffer *buffer, mend_str json);
+
 enum { PLAIN_WIDTH = 80 }; /* of lines that nobody measured a terminal for */
 /* Appends plain text as lines no wider than `width` columns, broken at blanks: the first goes on at `column`, the others are
  * indented by `indent`. Ends with a line feed. */

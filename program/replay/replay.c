@@ -46,6 +46,9 @@ static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
   } else if (of->choice.format == NULL && input_array_was_empty(&of->in)) {
     mend__buffer_printf(failure, "%s: the array is empty", of->name);
     status = MEND_ENOENT;
+  } else if (of->choice.foreign != NULL) {
+    mend__buffer_printf(failure, "%s: it looks like %s, which mend cannot read yet", of->name, of->choice.foreign);
+    status = MEND_EINVAL;
   } else if (of->choice.format == NULL) {
     mend__buffer_printf(failure, "%s: not a recorded run that mend knows", of->name);
     mend__buffer_bytes(failure, reasons.data, reasons.len);

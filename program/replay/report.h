@@ -35,7 +35,7 @@ typedef struct replay_detection {
   mend_str call_id;     /* the call it names, absent for none */
   mend_hash args_hash;  /* of that call, while it is open */
   mend_str args;        /* likewise; JSON text, cut when it is long */
-  replay_answer answer; /* of the run's last call that ended, for what an event and no deadline completed */
+  replay_answer answer; /* of the last equal call that ended, for what an event and no deadline completed */
 } replay_detection;
 
 /* How a call that was reported ended after all. */
@@ -48,6 +48,8 @@ typedef struct replay_ending {
 typedef struct replay_counts {
   uint64_t rows, broken, derived;
   uint64_t runs, calls, results;
+  uint64_t runs_forgotten;       /* because there were too many */
+  uint64_t open_calls_dropped;   /* begun while too many were open in their run */
   uint64_t results_without_call; /* among the results */
   uint64_t unfinished;
   uint64_t detections;

@@ -12,7 +12,7 @@ typedef struct json_report {
   bool counts;
   const replay_file *file;
   uint64_t broken;
-  mend__buffer line;
+  mend__buffer line, safe;
 } json_report;
 
 /* ---- A line ------------------------------------------------------------------------------------------------ */
@@ -22,11 +22,24 @@ static mend__buffer *begin_line(json_report *to) {
   return &to->line;
 }
 
+static mend_status write_out(const mend__buffer *text, FILE *out) {
+  if (text->failed) return MEND_ENOMEM;
+  const bool written = fwrite(text->data, 1, text->len, out) == text->len && fflush(out) == 0;
+  return written ? MEND_OK : MEND_ECLOSED;
+}
+
+/* Writes the line, which is plain text. */
 static mend_status write_line(json_report *to, FILE *out) {
   mend__buffer_char(&to->line, '\n');
-  if (to->line.failed) return MEND_ENOMEM;
-  const bool written = fwrite(to->line.data, 1, to->line.len, out) == to->line.len && fflush(out) == 0;
-  return written ? MEND_OK : MEND_ECLOSED;
+  return write_out(&to->line, out);
+}
+
+/* Writes the line, which is JSON. */
+static mend_status write_json(json_report *to, FILE *out) {
+  mend__buffer_clear(&to->safe);
+  plain_json_escaped(&to->safe, (mend_str){to->line.data, to->line.len});
+  mend__buffer_char(&to->safe, '\n');
+  return to->line.failed ? MEND_ENOMEM : write_out(&to->safe, out);
 }
 
 static void add_key(mend__buffer *line, const char *key) { mend__buffer_printf(line, ",\"%s\":", key); }
@@ -155,7 +168,7 @@ static mend_status tell_detection(report *base, const replay_detection *found, u
   mend__buffer *line = begin_line(to);
   add_main_members(to, line, found);
   add_other_members(to, line, found);
-  return write_line(to, to->out);
+  return write_json(to, to->out);
 }
 
 /* ---- Everything else --------------------------------------------------------------------------------------- */
@@ -213,8 +226,10 @@ static mend_status write_counts(json_report *to, const replay_counts *counts) {
   add_number(line, "derived", counts->derived);
   add_number(line, "backwards", counts->backwards);
   add_number(line, "ignored_members", counts->ignored_members);
+  add_number(line, "runs_forgotten", counts->runs_forgotten);
+  add_number(line, "open_calls_dropped", counts->open_calls_dropped);
   mend__buffer_char(line, '}');
-  return write_line(to, to->notes);
+  return write_json(to, to->notes);
 }
 
 static mend_status end(report *base, const replay_summary *summary) {
@@ -241,6 +256,7 @@ static mend_status finish(report *base, const replay_totals *totals) {
 static void free_report(report *base) {
   json_report *to = (json_report *)base;
   mend__buffer_free(&to->line);
+  mend__buffer_free(&to->safe);
   mend__free(NULL, to);
 }
 
@@ -259,5 +275,6 @@ report *report_json_new(FILE *out, FILE *notes, bool counts) {
   to->notes = notes;
   to->counts = counts;
   mend__buffer_init(&to->line, NULL);
+  mend__buffer_init(&to->safe, NULL);
   return &to->base;
 }

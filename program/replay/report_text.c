@@ -167,6 +167,10 @@ static void put_unfinished(writer *to, mend__buffer *page, const replay_summary 
 
 static void put_incidents(text_report *to, mend__buffer *page, const replay_counts *counts) {
   mend__buffer_char(page, '\n');
+  if (counts->detections == 0 && counts->calls == 0) {
+    mend__buffer_str(page, MEND_STR("Nothing was detected: there are no tool calls in it.\n"));
+    return;
+  }
   if (counts->detections == 0) {
     writer_styled(&to->with, page, GOOD, "Nothing was detected.");
     mend__buffer_char(page, '\n');
@@ -270,9 +274,11 @@ static mend_status tell_remark(report *base, mend_str sentence) {
 static bool is_well(const replay_summary *summary) {
   const replay_counts *counts = &summary->counts;
   const uint64_t doubts = counts->broken + counts->ignored_members + counts->backwards + counts->late_times +
-                          counts->results_without_call + counts->calls_without_id;
+                          counts->results_without_call + counts->calls_without_id + counts->runs_forgotten +
+                          counts->open_calls_dropped;
   const bool recorded = summary->recorded.len > 0;
-  return counts->detections + doubts == 0 && !recorded && !summary->interrupted && !notes_lack_arguments(summary);
+  return counts->calls > 0 && counts->detections + doubts == 0 && !recorded && !summary->interrupted &&
+         !notes_lack_arguments(summary);
 }
 
 static mend_status end(report *base, const replay_summary *summary) {
@@ -296,12 +302,12 @@ static mend_status end(report *base, const replay_summary *summary) {
   return print_page(to, ABOVE_BLOCK);
 }
 
-static mend_status finish(report *base, const replay_totals *totals) {
-  text_report *to = (text_report *)base;
-  if (!to->several) return MEND_OK;
-  mend__buffer *page = begin_page(to, true);
-  mend__buffer *line = writer_begin(&to->with);
+static void write_totals(const text_report *to, mend__buffer *line, const replay_totals *totals) {
   plain_count(line, totals->files, "file");
+  if (totals->unreadable == totals->files && to->files_with_detection == 0) {
+    mend__buffer_str(line, MEND_STR(": none was readable"));
+    return;
+  }
   if (to->files_with_detection > 0) {
     mend__buffer_printf(line, ": %llu with detections (", (unsigned long long)to->files_with_detection);
     tally_write(line, &to->files_by_detector);
@@ -312,6 +318,13 @@ static mend_status finish(report *base, const replay_totals *totals) {
   if (totals->unreadable > 0) {
     mend__buffer_printf(line, ", %llu not readable", (unsigned long long)totals->unreadable);
   }
+}
+
+static mend_status finish(report *base, const replay_totals *totals) {
+  text_report *to = (text_report *)base;
+  if (!to->several) return MEND_OK;
+  mend__buffer *page = begin_page(to, true);
+  write_totals(to, writer_begin(&to->with), totals);
   writer_put_paragraph(&to->with, page);
   return print_page(to, ABOVE_LINE);
 }

@@ -22,10 +22,9 @@ static mend_status make_room(source *bytes, size_t want) {
     bytes->begin = 0;
   }
   size_t capacity = bytes->capacity != 0 ? bytes->capacity : FIRST_CAPACITY;
-  while (capacity < want) {
-    if (capacity > SIZE_MAX / 2) return MEND_ENOMEM;
+  while (capacity < want)
     capacity *= 2;
-  }
+  if (capacity > SOURCE_WINDOW_MAX) capacity = SOURCE_WINDOW_MAX;
   if (capacity == bytes->capacity) return MEND_OK;
   char *data = mend__realloc(NULL, bytes->data, capacity);
   if (data == NULL) return MEND_ENOMEM;
@@ -49,6 +48,7 @@ static mend_status read_more(source *bytes) {
 }
 
 mend_status source_peek(source *bytes, size_t want, mend_str *ret_window) {
+  if (want > SOURCE_WINDOW_MAX) return MEND_ELIMIT;
   if (bytes->end - bytes->begin < want && !bytes->ended) {
     mend_status status = make_room(bytes, want);
     while (status == MEND_OK && bytes->end < want && !bytes->ended)

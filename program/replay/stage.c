@@ -2,14 +2,12 @@
 
 #include "core/memory.h"
 #include "core/text.h"
+#include "program/replay/answers.h"
 #include "program/replay/calls.h"
 
 #include <stdio.h>
 
-/* A tool and arguments that were reported as a loop and are counted on; a report asks for a limited number of them. */
-typedef struct pair_key {
-  mend_hash tool, args;
-} pair_key;
+/* A pair that was reported as a loop and is counted on; a report asks for a limited number of them. */
 typedef struct followed_pair {
   pair_key key;
   uint64_t incident;
@@ -21,19 +19,19 @@ struct played_run {
   mend_watch *watch;
   mend_detection_cursor cursor;
   open_calls calls;
-  mend__strmap followed;    /* by their pair_key */
-  mend__buffer answer_text; /* what `answer` points to */
-  replay_answer answer;     /* of the call that ended last */
+  mend__strmap followed; /* by their pair_key */
+  answers answers;
+  pair_key unnamed; /* of the open call without an id that began last */
+  bool has_unnamed;
 };
-
-/* So many runs are remembered, as many as the bus does. */
-enum { RUNS_MAX = 10000 };
 
 /* ---- Pairs ------------------------------------------------------------------------------------------------- */
 
 static pair_key key_of(const mend_tool_before_event *call) {
   return (pair_key){mend_hash_bytes(call->tool_name), call->args_hash};
 }
+
+static pair_key key_of_open(const open_call *call) { return (pair_key){mend_hash_bytes(call->tool), call->args_hash}; }
 
 static mend_str key_text(const pair_key *key) { return (mend_str){(const char *)key, sizeof *key}; }
 
@@ -90,7 +88,7 @@ static void link_newest(stage *on, played_run *run) {
 static void free_run(stage *on, played_run *run) {
   open_calls_free(&run->calls, &on->spare_calls);
   free_followed(run);
-  mend__buffer_free(&run->answer_text);
+  answers_free(&run->answers);
   mend_run_release(run->run);
   mend__free(NULL, run);
 }
@@ -107,7 +105,6 @@ static mend_status make_run(stage *on, const mend_run_options *options, played_r
   if (run == NULL) return MEND_ENOMEM;
   open_calls_init(&run->calls);
   mend__strmap_init(&run->followed, NULL);
-  mend__buffer_init(&run->answer_text, NULL);
   mend_status status = mend_bus_run(on->bus, options, &run->run);
   if (status == MEND_EINVAL) {
     mend_error_set(error, status, "a run's id is 1 to 255 bytes long, this one has %zu", options->id.len);
@@ -120,7 +117,10 @@ static mend_status make_run(stage *on, const mend_run_options *options, played_r
   }
   link_newest(on, run);
   on->counts.runs++;
-  if (on->runs.count > RUNS_MAX) forget_run(on, on->oldest);
+  if (on->runs.count > STAGE_RUNS_MAX) {
+    forget_run(on, on->oldest);
+    on->counts.runs_forgotten++;
+  }
   *ret_run = run;
   return MEND_OK;
 }
@@ -150,8 +150,17 @@ static mend_status follow(stage *on, played_run *run, const mend_detection *dete
   return repeats ? follow_pair(run, on->beginning, incident) : MEND_OK;
 }
 
+static void describe_open(const played_run *run, const open_call *call, bool with_answer, replay_detection *found) {
+  const pair_key key = key_of_open(call);
+  found->args_hash = call->args_hash;
+  found->args = call->args;
+  if (with_answer) found->answer = answers_find(&run->answers, &key);
+}
+
 /* The call that completed the evidence has no id, so it is not among the open ones. */
-static void describe_beginning(stage *on, replay_detection *found) {
+static void describe_beginning(stage *on, const played_run *run, replay_detection *found) {
+  const pair_key key = key_of(on->beginning);
+  found->answer = answers_find(&run->answers, &key);
   mend__buffer_clear(&on->excerpt);
   append_excerpt(&on->excerpt, on->beginning->args, on->settings->content_bytes);
   found->args_hash = on->beginning->args_hash;
@@ -167,12 +176,12 @@ static mend_status tell(stage *on, played_run *run, const mend_detection *detect
                             .start_ns = on->start_ns,
                             .call_id = id.len > 0 ? id : (mend_str){NULL, 0}};
   const bool by_event = detection->cause_seq != 0; /* a deadline has nothing to do with the last answer */
-  if (by_event) found.answer = run->answer;
   if (call != NULL) {
-    found.args_hash = call->args_hash;
-    found.args = call->args;
-  } else if (by_event && id.len == 0 && on->beginning != NULL) {
-    describe_beginning(on, &found);
+    describe_open(run, call, by_event, &found);
+  } else if (by_event && id.len > 0) {
+    found.answer = answers_find_call(&run->answers, id);
+  } else if (by_event && on->beginning != NULL) {
+    describe_beginning(on, run, &found);
   }
   if (mend_default_policy(NULL, detection, &found.action) != MEND_OK) found.action = mend_action_none();
   on->counts.detections++;
@@ -219,6 +228,7 @@ static mend_status open_bus(stage *on, mend_error *error) {
   mend_status status = mend_clock_new_virtual(NULL, start, &on->clock);
   mend_bus_options options = MEND_BUS_OPTIONS_INIT;
   options.clock = on->clock;
+  options.run_limit = STAGE_RUNS_MAX;
   options.id_seed = 1; /* nothing here is traced */
   if (status == MEND_OK) status = mend_bus_new(&options, &on->bus, error);
   mend_options watch = *on->settings->watch;
@@ -303,12 +313,18 @@ static mend_status begin_call(stage *on, played_run *run, const mend_tool_before
   const mend_str id = call_id_of(&event->event, buffer);
   if (id.len == 0) {
     on->counts.calls_without_id++;
+    run->unnamed = key_of(event);
+    run->has_unnamed = true;
     return MEND_OK;
   }
   open_call *call;
   const mend_status status =
       open_calls_add(&run->calls, &on->spare_calls, event, id, on->settings->content_bytes, &call);
-  if (status != MEND_OK) return status == MEND_ELIMIT ? MEND_OK : status;
+  if (status == MEND_ELIMIT) {
+    on->counts.open_calls_dropped++;
+    return MEND_OK;
+  }
+  if (status != MEND_OK) return status;
   call->row = on->row;
   call->since_ns = on->now_ns;
   return MEND_OK;
@@ -321,21 +337,6 @@ static open_call *find_call(played_run *run, const mend_event *event) {
   return id.len > 0 ? open_calls_find(&run->calls, id) : NULL;
 }
 
-/* `answer` points into the event. */
-static void keep_answer(stage *on, played_run *run, const mend_event *event, replay_answer answer) {
-  char buffer[CALL_ID_SIZE];
-  const mend_str id = call_id_of(event, buffer);
-  mend__buffer *text = &run->answer_text;
-  mend__buffer_clear(text);
-  mend__buffer_str(text, id);
-  answer.cut |= append_excerpt(text, answer.value, on->settings->content_bytes);
-  run->answer = (replay_answer){0};
-  if (text->failed || text->len == 0) return;
-  answer.id = (mend_str){text->data, id.len};
-  answer.value = (mend_str){text->data + id.len, text->len - id.len};
-  run->answer = answer;
-}
-
 /* A journal without content has the beginning of the result, which ends with "..." when there was more. */
 static replay_answer answer_of(const mend_tool_after_event *after) {
   if (after->result.ptr != NULL) return (replay_answer){.value = after->result, .is_json = true};
@@ -343,25 +344,55 @@ static replay_answer answer_of(const mend_tool_after_event *after) {
   return (replay_answer){.value = preview, .cut = after->result_len != MEND_NONE && after->result_len != preview.len};
 }
 
+/* The pair of the call that ended; false when nobody knows the call. */
+static bool find_ended_pair(played_run *run, const open_call *call, mend_str id, mend_str tool, pair_key *ret_key) {
+  if (call != NULL) {
+    *ret_key = key_of_open(call);
+    return true;
+  }
+  if (id.len > 0 || !run->has_unnamed) return false;
+  const mend_hash hash = mend_hash_bytes(tool);
+  run->has_unnamed = false;
+  *ret_key = run->unnamed;
+  return tool.len == 0 || mend_hash_equal(hash, run->unnamed.tool);
+}
+
+static mend_status take_answer(stage *on, played_run *run, const mend_event *event, const open_call *call) {
+  char buffer[CALL_ID_SIZE];
+  replay_answer answer;
+  mend_str tool;
+  if (event->kind == MEND_EVENT_TOOL_AFTER) {
+    const mend_tool_after_event *after = (const mend_tool_after_event *)event;
+    answer = answer_of(after);
+    tool = after->tool_name;
+  } else if (event->kind == MEND_EVENT_TOOL_ERROR) {
+    const mend_tool_error_event *error = (const mend_tool_error_event *)event;
+    answer = (replay_answer){.value = error->error_message, .failed = true};
+    tool = error->tool_name;
+  } else {
+    return MEND_OK;
+  }
+  pair_key key;
+  answer.id = call_id_of(event, buffer);
+  if (!find_ended_pair(run, call, answer.id, tool, &key)) return MEND_OK;
+  return answers_keep(&run->answers, &key, answer, on->settings->content_bytes);
+}
+
 static bool ends_call(mend_event_kind kind) {
   return kind == MEND_EVENT_TOOL_AFTER || kind == MEND_EVENT_TOOL_ERROR || kind == MEND_EVENT_TOOL_SKIPPED ||
          kind == MEND_EVENT_TOOL_ABORTED || kind == MEND_EVENT_TOOL_CANCELLED;
 }
 
-static void end_call(stage *on, played_run *run, const mend_event *event, open_call *call) {
+static mend_status end_call(stage *on, played_run *run, const mend_event *event, open_call *call) {
   on->counts.results++;
   if (call == NULL) on->counts.results_without_call++;
-  if (event->kind == MEND_EVENT_TOOL_AFTER) {
-    keep_answer(on, run, event, answer_of((const mend_tool_after_event *)event));
-  } else if (event->kind == MEND_EVENT_TOOL_ERROR) {
-    const mend_tool_error_event *error = (const mend_tool_error_event *)event;
-    keep_answer(on, run, event, (replay_answer){.value = error->error_message, .failed = true});
-  }
+  const mend_status status = take_answer(on, run, event, call);
   if (call != NULL && call->incident != 0) {
     const replay_ending ending = {event->kind, on->row, on->now_ns - call->since_ns};
     on->settings->report->ended(on->settings->report, call->incident, &ending);
   }
   if (call != NULL) open_calls_remove(&run->calls, &on->spare_calls, call);
+  return status;
 }
 
 mend_status stage_publish(stage *on, played_run *run, mend_event *event) {
@@ -371,7 +402,7 @@ mend_status stage_publish(stage *on, played_run *run, mend_event *event) {
   if (event->kind == MEND_EVENT_CONFIDENCE && !on->settings->watch->regression.enable) on->counts.readings_unused++;
   if (status == MEND_OK) status = mend_run_publish(run->run, event);
   on->beginning = NULL;
-  if (status == MEND_OK && ends_call(event->kind)) end_call(on, run, event, find_call(run, event));
+  if (status == MEND_OK && ends_call(event->kind)) status = end_call(on, run, event, find_call(run, event));
   return status != MEND_OK ? status : on->failure;
 }
 

@@ -8,6 +8,9 @@
 #include "mend.h"
 #include "program/replay/report.h"
 
+/* So many runs are remembered; beyond, the one whose last event is oldest is forgotten. */
+enum { STAGE_RUNS_MAX = 100000 };
+
 /* One run being played. */
 typedef struct played_run played_run;
 

@@ -68,6 +68,33 @@ Test(decider, hanging_call) {
   free(s);
 }
 
+/* ---- A policy that lets go of the last boundary while it decides ---- */
+
+static mend_status let_go(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  scenario *s = ctx;
+  mend_boundary_release(s->boundary);
+  s->boundary = NULL;
+  return policy_escalate(NULL, detection, ret_action);
+}
+
+Test(decider, leaves_while_it_decides) {
+  scenario *s = scenario_new();
+  char watched[] = "stall=60", second[] = "second abort";
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  watch(s, watched);
+  cr_assert_eq(mend_boundary_add_watchdog_hook(s->boundary, "first", let_go, s, NULL), MEND_OK);
+  add_watchdog_hook(s, second);
+  cr_assert_eq(mend_run_emit(s->run, "tool.before", "{\"tool_name\":\"a\",\"call_id\":\"7\"}", NULL), MEND_OK);
+  cr_assert_eq(mend_clock_advance(s->clock, 61 * MEND_SECOND_NS), MEND_OK);
+  cr_assert_null(s->boundary);
+  cr_assert(strstr(s->events.text, "detection:stall action:first=escalate/skip") != NULL, "%s", s->events.text);
+  cr_assert(strstr(s->events.text, "second") == NULL, "%s", s->events.text);
+  cr_assert(!mend_run_is_aborted(s->run));
+  cr_assert_eq(mend_run_emit(s->run, "tool.after", "{\"tool_name\":\"a\",\"call_id\":\"7\"}", NULL), MEND_OK);
+  scenario_close(s);
+  free(s);
+}
+
 /* ---- Schedules: callers, somebody who moves the clock, somebody who aborts and resets ---- */
 
 enum { CALLERS = 3, CALLS_EACH = 10, NUMBERS = 256, SCHEDULES = 1000 };
@@ -213,21 +240,25 @@ static mend_bus *open_schedule(schedule *all, mend_tools *tools) {
   return bus;
 }
 
-static void check_schedule(schedule *all) {
+/* Returns how many detections there were. */
+static unsigned check_schedule(schedule *all) {
+  unsigned total = 0;
   const unsigned long long seed = all->seed;
   cr_assert_eq(atomic_load(&all->collisions), 0u, "seed %llu", seed);
   for (unsigned i = 0; i < NUMBERS; i++) {
     cr_assert_eq(atomic_load(&all->befores[i]), atomic_load(&all->ends[i]), "seed %llu, call %u", seed, i);
     const unsigned detections = atomic_load(&all->detections[i]);
+    total += detections;
     for (int hook = 0; hook < 2; hook++) {
       const unsigned actions = atomic_load(&all->actions[hook][i]);
       cr_assert(actions == detections || (all->resets && actions == 0), "seed %llu, detection %u: %u", seed, i,
                 actions);
     }
   }
+  return total;
 }
 
-static void play_schedule(uint64_t seed) {
+static unsigned play_schedule(uint64_t seed) {
   enum { THREADS = CALLERS + 2 };
   schedule *all = calloc(1, sizeof *all);
   if (all == NULL) abort();
@@ -249,7 +280,7 @@ static void play_schedule(uint64_t seed) {
   for (int i = 0; i < THREADS; i++)
     cr_assert_eq(pthread_join(threads[i], NULL), 0);
   mend__boundary_settle(all->boundary);
-  check_schedule(all);
+  const unsigned detections = check_schedule(all);
 
   mend_boundary_release(all->boundary);
   mend_tools_release(tools);
@@ -258,9 +289,12 @@ static void play_schedule(uint64_t seed) {
   mend_clock_release(all->clock);
   cr_assert_eq(atomic_load(&all->memory.blocks), 0u, "seed %llu", (unsigned long long)seed);
   free(all);
+  return detections;
 }
 
 Test(decider, schedules) {
+  unsigned detections = 0;
   for (uint64_t seed = 1; seed <= SCHEDULES; seed++)
-    play_schedule(seed);
+    detections += play_schedule(seed);
+  cr_assert(detections > SCHEDULES, "%u detections", detections);
 }

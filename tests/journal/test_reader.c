@@ -269,10 +269,19 @@ static void metered_release(void *ctx, void *pointer) {
   free((char *)pointer - PREFIX);
 }
 
+static void start(metered *meter) {
+  *meter = (metered){.base = {sizeof(mend_allocator), meter, metered_allocate, metered_reallocate, metered_release}};
+}
+
+/* The buffer doubles, so it takes twice the longest line, and so does the scratch space of one that is parsed. */
+#define LINES_PEAK (2 * MEND_JOURNAL_LINE_MAX)
+#define SMALL_THINGS ((size_t)1024 * 1024)
+
 /* A hole of that many bytes, which takes no place on the disk, is the second line. */
 static size_t peak_with_a_line_of(off_t len) {
   static transcript t;
-  metered meter = {.base = {sizeof(mend_allocator), &meter, metered_allocate, metered_reallocate, metered_release}};
+  metered meter;
+  start(&meter);
   int fd = new_file();
   cr_assert_eq(write(fd, RESET "\n", sizeof RESET), (ssize_t)sizeof RESET);
   cr_assert(lseek(fd, len, SEEK_CUR) > 0);
@@ -285,9 +294,54 @@ static size_t peak_with_a_line_of(off_t len) {
   return meter.peak;
 }
 
+static int open_long_line(void) {
+  static const char head[] = "{\"topic\":\"run.reset\"";
+  static char blanks[1024 * 1024];
+  memset(blanks, ' ', sizeof blanks);
+  int fd = new_file();
+  cr_assert_eq(write(fd, head, sizeof head - 1), (ssize_t)(sizeof head - 1));
+  for (size_t len = 0; len < MEND_JOURNAL_LINE_MAX; len += sizeof blanks)
+    cr_assert_eq(write(fd, blanks, sizeof blanks), (ssize_t)sizeof blanks);
+  return fd;
+}
+
+/* Makes it a line of that many bytes, with another one behind. */
+static void end_long_line(int fd, size_t len, const char *feed) {
+  off_t end = (off_t)len - 2;
+  cr_assert_eq(ftruncate(fd, end), 0);
+  cr_assert_eq(lseek(fd, end, SEEK_SET), end);
+  cr_assert(dprintf(fd, " }%s" RESET, feed) > 0);
+}
+
+Test(journal_reader, the_longest_line_is_read) {
+  static const struct {
+    size_t len;
+    const char *feed;
+    const char *expected;
+    size_t peak;
+  } cases[] = {
+      {MEND_JOURNAL_LINE_MAX, "\n", "1 run.reset|2 run.reset|", 2 * LINES_PEAK},
+      {MEND_JOURNAL_LINE_MAX, "\r\n", "1 run.reset|2 run.reset|", 2 * LINES_PEAK},
+      {MEND_JOURNAL_LINE_MAX + 1, "\n", "1 !MEND_ELIMIT 1:0|2 run.reset|", LINES_PEAK},
+      {MEND_JOURNAL_LINE_MAX + 1, "\r\n", "1 !MEND_ELIMIT 1:0|2 run.reset|", LINES_PEAK},
+  };
+  int fd = open_long_line();
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    static transcript t;
+    metered meter;
+    start(&meter);
+    end_long_line(fd, cases[i].len, cases[i].feed);
+    const char *said = read_all(&t, &meter.base);
+    cr_assert_str_eq(said, cases[i].expected, "case %zu: %s", i, said);
+    cr_assert(meter.now == 0 && meter.peak <= cases[i].peak + SMALL_THINGS, "case %zu: %zu", i, meter.peak);
+  }
+  close(fd);
+  unlink(path);
+}
+
 Test(journal_reader, memory_is_flat) {
   size_t peak = peak_with_a_line_of((off_t)MEND_JOURNAL_LINE_MAX + 2);
   cr_assert_eq(peak_with_a_line_of(100 * 1024 * 1024), peak);
   cr_assert_eq(peak_with_a_line_of(400 * 1024 * 1024), peak);
-  cr_assert(peak <= 2 * MEND_JOURNAL_LINE_MAX + 1024 * 1024, "%zu", peak);
+  cr_assert(peak <= LINES_PEAK + SMALL_THINGS, "%zu", peak);
 }

@@ -274,3 +274,37 @@ Test(loop_virtual, a_loop_ends_while_the_clock_advances) {
     check_nothing_left(&w);
   }
 }
+
+typedef struct late_driver {
+  _Atomic uint64_t due_ns;
+  gate ran;
+} late_driver;
+
+static uint64_t late_next(void *ctx) { return atomic_load(&((late_driver *)ctx)->due_ns); }
+
+static void late_run(void *ctx, uint64_t now_ns) {
+  (void)now_ns;
+  late_driver *late = ctx;
+  atomic_store(&late->due_ns, MEND_NEVER);
+  gate_reach(&late->ran, 1);
+}
+
+/* An event that was stamped before the clock moved may arm a deadline that has passed: no advance stops at it any more. */
+Test(loop_virtual, a_deadline_that_has_passed_when_it_appears) {
+  mend_clock *clock;
+  cr_assert_eq(mend_clock_new_virtual(NULL, (mend_time){1000, 1000}, &clock), MEND_OK);
+  mend_loop_options options = MEND_LOOP_OPTIONS_INIT;
+  options.clock = clock;
+  mend_loop *loop;
+  cr_assert_eq(mend_loop_new(&options, &loop, NULL), MEND_OK);
+  late_driver late = {MEND_NEVER, GATE_INIT};
+  const mend_clock_driver driver = {sizeof driver, late_next, late_run, &late};
+  mend_waker waker;
+  cr_assert_eq(mend_loop_add_driver(loop, &driver, &waker), MEND_OK);
+  atomic_store(&late.due_ns, 999);
+  waker.wake(waker.ctx);
+  gate_await(&late.ran, 1);
+  cr_assert_eq(mend_loop_remove_driver(loop, &late), MEND_OK);
+  mend_loop_release(loop);
+  mend_clock_release(clock);
+}

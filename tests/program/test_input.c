@@ -2,6 +2,7 @@
 #include "program/replay/input.h"
 #include "support/mend_test.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -95,6 +96,101 @@ Test(program_input, rows_are_the_same_however_they_come) {
     for (size_t j = 0; j < sizeof steps / sizeof steps[0]; j++) {
       check(cases[i].bytes, cases[i].rows, steps[j], false);
       check(cases[i].bytes, cases[i].rows, steps[j], true);
+    }
+  }
+}
+
+/* ---- The longest row --------------------------------------------------------------------------------------- */
+
+/* A row that is `filler` blanks longer than its ends, and a short one after it. */
+typedef struct long_rows {
+  const char *begin, *end;
+  size_t filler;
+} long_rows;
+
+static void write_all(int fd, const char *bytes, size_t len) {
+  for (size_t at = 0; at < len;) {
+    const ssize_t written = write(fd, bytes + at, len - at);
+    cr_assert(written > 0, "write: %s", strerror(errno));
+    at += (size_t)written;
+  }
+}
+
+static void write_long_rows(int fd, const long_rows *rows) {
+  static char blanks[1024 * 1024];
+  memset(blanks, ' ', sizeof blanks);
+  write_all(fd, rows->begin, strlen(rows->begin));
+  for (size_t left = rows->filler; left > 0;) {
+    const size_t size = left < sizeof blanks ? left : sizeof blanks;
+    write_all(fd, blanks, size);
+    left -= size;
+  }
+  write_all(fd, rows->end, strlen(rows->end));
+}
+
+typedef struct long_feeder {
+  int fd;
+  const long_rows *rows;
+} long_feeder;
+
+static void *feed_long_rows(void *ctx) {
+  const long_feeder *of = ctx;
+  write_long_rows(of->fd, of->rows);
+  close(of->fd);
+  return NULL;
+}
+
+/* The first row has `len` bytes or cannot be read; the second is there. */
+static void expect_long_rows(int fd, const char *what, size_t len) {
+  input in;
+  input_row row;
+  cr_assert_eq(input_open(&in, fd, containers), MEND_OK);
+  cr_assert_eq(input_next(&in, &row), MEND_OK);
+  cr_assert_eq(row.number, 1);
+  if (len <= INPUT_ROW_MAX) {
+    cr_assert_null(row.problem, "%s, %zu bytes: %s", what, len, row.problem);
+    cr_assert_eq(row.text.len, len, "%s: %zu bytes, not %zu", what, row.text.len, len);
+  } else {
+    cr_assert_not_null(row.problem, "%s, %zu bytes: read", what, len);
+    cr_assert_str_eq(row.problem, "longer than 64 MiB");
+  }
+  cr_assert_eq(input_next(&in, &row), MEND_OK, "%s, %zu bytes: the next row", what, len);
+  cr_assert_eq(row.number, 2);
+  cr_assert(mend_str_equal(row.text, MEND_STR("{\"b\":2}")), "%s: %.*s", what, MEND_STR_ARG(row.text));
+  cr_assert_eq(input_next(&in, &row), MEND_ENOENT);
+  cr_assert(in.bytes.capacity <= SOURCE_WINDOW_MAX, "%zu bytes of memory", in.bytes.capacity);
+  input_close(&in);
+}
+
+static void check_file(const long_rows *rows, size_t len) {
+  FILE *file = tmpfile();
+  cr_assert_not_null(file);
+  write_long_rows(fileno(file), rows);
+  cr_assert_eq(lseek(fileno(file), 0, SEEK_SET), 0);
+  expect_long_rows(fileno(file), "file", len);
+  fclose(file);
+}
+
+static void check_pipe(const long_rows *rows, size_t len) {
+  int ends[2];
+  pthread_t thread;
+  cr_assert_eq(pipe(ends), 0);
+  long_feeder of = {ends[1], rows};
+  cr_assert_eq(pthread_create(&thread, NULL, feed_long_rows, &of), 0);
+  expect_long_rows(ends[0], "pipe", len);
+  pthread_join(thread, NULL);
+  close(ends[0]);
+}
+
+Test(program_input, rows_of_64_mib_are_read_and_longer_ones_told) {
+  static const long_rows shapes[] = {{"{\"a\":", "1}\n{\"b\":2}\n", 0}, {"[{\"a\":", "1},\n{\"b\":2}]\n", 0}};
+  const size_t ends = strlen("{\"a\":1}");
+  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (size_t more = 0; more <= 1; more++) {
+      const size_t len = INPUT_ROW_MAX + more;
+      const long_rows rows = {shapes[i].begin, shapes[i].end, len - ends};
+      check_file(&rows, len);
+      check_pipe(&rows, len);
     }
   }
 }

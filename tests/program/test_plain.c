@@ -1,3 +1,4 @@
+#include "mend/json.h"
 #include "program/replay/plain.h"
 #include "support/mend_test.h"
 
@@ -57,6 +58,29 @@ Test(program_plain, text_cannot_do_anything_to_a_terminal) {
     mend__buffer_init(&buffer, NULL);
     plain_json(&buffer, mend_str_from(values[i].json), 100);
     expect(&buffer, values[i].plain, values[i].json);
+  }
+}
+
+static const struct {
+  const char *json, *escaped;
+} documents[] = {
+    {"{\"a\":[1,\"\\u001b\"]}", "{\"a\":[1,\"\\u001b\"]}"},
+    {"\"gr\xC3\xBC\xC3\x9F"
+     "e \xF0\x9F\x9A\x80\"",
+     "\"gr\xC3\xBC\xC3\x9F"
+     "e \xF0\x9F\x9A\x80\""},
+    {"\"\x7f\xC2\x80\xC2\x9F\xC2\xA0\"", "\"\\u007f\\u0080\\u009f\xC2\xA0\""},
+    {"\"\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE\"", "\"\\u2028\\u2029\\u202a\\u202e\""},
+    {"{\"\xE2\x81\xA6\":\"\xE2\x81\xA9\"}", "{\"\\u2066\":\"\\u2069\"}"},
+};
+
+Test(program_plain, json_cannot_either_and_stays_the_same) {
+  mend__buffer buffer;
+  for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+    mend__buffer_init(&buffer, NULL);
+    plain_json_escaped(&buffer, mend_str_from(documents[i].json));
+    cr_assert_eq(mend_json_check((mend_str){buffer.data, buffer.len}, 64, NULL), MEND_OK, "%s", documents[i].json);
+    expect(&buffer, documents[i].escaped, documents[i].json);
   }
 }
 
