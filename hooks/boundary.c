@@ -20,7 +20,7 @@ static mend_status open_run(mend_run *given, mend_run **ret_run, mend_error *err
 }
 
 static mend_status check_hooks(mend_hooks *hooks, mend_error *error) {
-  if (hooks == NULL || !mend__hooks_publish(hooks)) return MEND_OK;
+  if (hooks == NULL || mend__hooks_use(hooks)) return MEND_OK;
   return mend_error_set(error, MEND_EINVAL,
                         "mend_boundary_options.hooks: they publish calls, which a boundary does by itself");
 }

@@ -119,12 +119,14 @@ static void take_out(mend__run_state *state, mend_call *call) {
   call->boundary->open--;
 }
 
-static bool is_open(const mend__run_state *state, uint64_t number) {
-  const mend_call *call = state->first;
+static mend_call *find_open(const mend__run_state *state, uint64_t number) {
+  mend_call *call = state->first;
   while (call != NULL && call->number != number)
     call = call->next;
-  return call != NULL;
+  return call;
 }
+
+static bool is_open(const mend__run_state *state, uint64_t number) { return find_open(state, number) != NULL; }
 
 /* A call's own number, or that of its name. Where calls have names, one of them may be the number that comes next. */
 static mend_status choose_number(mend__run_state *state, mend_call *call) {
@@ -194,7 +196,8 @@ mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result,
   *ret_own = (mend_result)MEND_RESULT_INIT;
   if (boundary != NULL) return MEND_OK;
   mend_result_clear(result);
-  return mend__result_refuse(result, NULL, MEND_EINVAL, "boundary: NULL, expected one; a healing runner has none outside of a scope");
+  return mend__result_refuse(result, NULL, MEND_EINVAL,
+                             "boundary: NULL, expected one; a healing runner has none outside of a scope");
 }
 
 /* Without memory for the sentence the status's own stays. */
@@ -245,6 +248,19 @@ mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const men
   }
   let_go(call);
   return status;
+}
+
+mend_status mend_run_cancel_call(mend_run *run, uint64_t number, mend_str reason) {
+  mend__run_state *state = mend__run_state_find(run);
+  if (state == NULL) return MEND_ENOENT;
+  mend__run_lock(run);
+  mend_call *call = find_open(state, number);
+  mend_token *token = call != NULL ? mend_token_retain(call->token) : NULL;
+  mend__run_unlock(run);
+  if (token == NULL) return MEND_ENOENT;
+  mend_token_cancel(token, reason);
+  mend_token_release(token);
+  return MEND_OK;
 }
 
 /* ---- How it ends ---- */

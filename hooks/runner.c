@@ -22,7 +22,8 @@ struct mend_hooks {
   const mend_allocator *allocator;
   hook_entry *_Atomic first;
   atomic_size_t count;  /* after the last one is in the list */
-  pthread_mutex_t lock; /* covers adding */
+  pthread_mutex_t lock; /* covers what follows, and adding */
+  bool used;            /* by a boundary */
   hook_entry *_Atomic *end;
 };
 
@@ -35,6 +36,7 @@ mend_status mend_hooks_new(const mend_allocator *allocator, mend_hooks **ret_hoo
   atomic_init(&hooks->references, 1);
   atomic_init(&hooks->first, NULL);
   atomic_init(&hooks->count, 0);
+  hooks->used = false;
   hooks->end = &hooks->first;
   if (pthread_mutex_init(&hooks->lock, NULL) != 0) {
     mend__free(allocator, hooks);
@@ -99,12 +101,19 @@ static uint64_t limit_in_ns(double limit_s) {
   return limit_s > 0 && limit_ns < (double)MEND_NEVER ? (uint64_t)limit_ns : MEND_NEVER;
 }
 
-static void append(mend_hooks *hooks, hook_entry *entry) {
+static bool publishes(const mend_hook *hook) { return hook->before == mend__publishing_hook.before; }
+
+/* False for one that publishes where a boundary does. */
+static bool append(mend_hooks *hooks, hook_entry *entry) {
   pthread_mutex_lock(&hooks->lock);
-  atomic_store_explicit(hooks->end, entry, memory_order_release);
-  hooks->end = &entry->next;
-  atomic_fetch_add_explicit(&hooks->count, 1, memory_order_release);
+  const bool fits = !hooks->used || !publishes(&entry->hook);
+  if (fits) {
+    atomic_store_explicit(hooks->end, entry, memory_order_release);
+    hooks->end = &entry->next;
+    atomic_fetch_add_explicit(&hooks->count, 1, memory_order_release);
+  }
   pthread_mutex_unlock(&hooks->lock);
+  return fits;
 }
 
 mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx, const mend_hook_options *options,
@@ -121,15 +130,26 @@ mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx, 
       .hook = taken, .ctx = ctx, .fail_closed = how.fail_closed, .limit_ns = limit_in_ns(how.time_limit_s)};
   memcpy(entry->name, taken.name, strlen(taken.name) + 1);
   entry->hook.name = entry->name;
-  append(hooks, entry);
-  return MEND_OK;
+  if (append(hooks, entry)) return MEND_OK;
+  mend__free(hooks->allocator, entry);
+  return mend_error_set(error, MEND_EINVAL,
+                        "hook %s: a boundary uses these hooks and publishes by itself, every event would come twice",
+                        taken.name);
 }
 
 bool mend__hooks_publish(mend_hooks *hooks) {
   hook_entry *entry = first_of(hooks);
-  while (entry != NULL && entry->hook.before != mend__publishing_hook.before)
+  while (entry != NULL && !publishes(&entry->hook))
     entry = next_of(entry);
   return entry != NULL;
+}
+
+bool mend__hooks_use(mend_hooks *hooks) {
+  pthread_mutex_lock(&hooks->lock);
+  const bool fits = !mend__hooks_publish(hooks);
+  if (fits) hooks->used = true;
+  pthread_mutex_unlock(&hooks->lock);
+  return fits;
 }
 
 /* ---- Asking ---- */

@@ -1,5 +1,6 @@
 #include "core/options_size.h"
 #include "core/strmap.h"
+#include "core/text.h"
 #include "hooks/hooks_internal.h"
 
 enum { NAME_MAX_LEN = 128 };
@@ -62,6 +63,17 @@ void mend_tools_release(mend_tools *tools) {
   mend__free(tools->allocator, tools);
 }
 
+/* What events, journals and terminals can show as it is. */
+static bool is_printable(mend_str text) {
+  while (text.len > 0) {
+    const mend__prefix character = mend__utf8_prefix(text.ptr, text.len);
+    const unsigned char lead = (unsigned char)*text.ptr;
+    if (!character.whole || lead < 0x20 || lead == 0x7F) return false;
+    text = (mend_str){text.ptr + character.len, text.len - character.len};
+  }
+  return true;
+}
+
 static mend_status check_tool(const mend_tool *tool, mend_error *error) {
   const size_t len = tool->name != NULL ? strnlen(tool->name, NAME_MAX_LEN + 1) : 0;
   if (len == 0) {
@@ -70,6 +82,9 @@ static mend_status check_tool(const mend_tool *tool, mend_error *error) {
   if (len > NAME_MAX_LEN) {
     return mend_error_set(error, MEND_EINVAL, "mend_tool.name: \"%.40s...\", expected 1 to %d bytes", tool->name,
                           NAME_MAX_LEN);
+  }
+  if (!is_printable((mend_str){tool->name, len})) {
+    return mend_error_set(error, MEND_EINVAL, "mend_tool.name: expected UTF-8 without control characters");
   }
   if (tool->execute == NULL) {
     return mend_error_set(error, MEND_EINVAL, "tool %s: execute is NULL, expected a function", tool->name);

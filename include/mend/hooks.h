@@ -26,6 +26,10 @@
  *
  * Threads: a boundary may be called from several threads at once; hooks and tools then run at once too. A decision belongs
  * to the hook call it is given to. Tokens and mend_run_* may be used from any thread.
+ *
+ * A function of yours that the library calls (a tool, a hook, a policy, an on_cancel function, a subscriber, a watchdog)
+ * returns to it: no C++ exception, longjmp or pthread_exit may leave it, because the library's own state would stay behind
+ * half changed. In C++ catch in the function and answer with mend_call_fail or an error.
  */
 #ifndef MEND_HOOKS_H
 #define MEND_HOOKS_H
@@ -68,7 +72,9 @@ MEND_API void mend_token_forget(mend_token *token, uint64_t id);
 
 /* ---- Tools ------------------------------------------------------------------------------------------------- */
 
-/** What running a tool twice would do to the world. */
+/** What running a tool twice would do to the world. Today it is a declaration: mend_tools_effect tells it to hooks and
+ * policies that ask, and no flow looks at it (mend_boundary_retry repeats an irreversible tool as any other). The router and
+ * the orchestrator are to use it. */
 typedef enum mend_effect {
   MEND_EFFECT_IRREVERSIBLE = 0, /**< also when nothing was declared */
   MEND_EFFECT_IDEMPOTENT,
@@ -98,7 +104,7 @@ MEND_API mend_status mend_call_progress(mend_call *call, uint64_t bytes, mend_st
 /** A tool. Copied at mend_tools_add. */
 typedef struct mend_tool {
   size_t size;
-  const char *name; /**< 1..128 bytes */
+  const char *name; /**< 1..128 bytes of UTF-8, no control characters */
   mend_effect effect;
   /** Runs the call on the caller's thread and answers with mend_call_succeed or mend_call_fail. An error returned without
    * either fails the call with the status's name as error_type; MEND_OK without either is the result null. */
@@ -210,8 +216,9 @@ MEND_API mend_status mend_hooks_after(mend_hooks *hooks, const mend_hook_call *c
 MEND_API mend_status mend_hooks_on_error(mend_hooks *hooks, const mend_hook_call *call, mend_decision *decision,
                                          mend_str *ret_hook);
 /** A hook that publishes tool.before, .after and .error, for foreign runners that have no boundary (Orqest's
- * EventBusPublishHook), called "publishing". A boundary publishes by itself and refuses hooks that contain it.
- * Errors: MEND_EEXIST when it is there already, MEND_ENOMEM. */
+ * EventBusPublishHook), called "publishing". A boundary publishes by itself: it refuses hooks that contain it, and hooks that
+ * a boundary was ever made with refuse it.
+ * Errors: MEND_EEXIST when it is there already, MEND_EINVAL when a boundary uses them, MEND_ENOMEM. */
 MEND_API mend_status mend_hooks_add_publishing(mend_hooks *hooks, mend_error *error);
 
 /* ---- The boundary ------------------------------------------------------------------------------------------ */
@@ -220,16 +227,16 @@ typedef enum mend_outcome {
   MEND_OUTCOME_OK = 0,
   MEND_OUTCOME_SKIPPED,    /**< value is the stub */
   MEND_OUTCOME_ESCALATED,  /**< a person is asked `question`; never a success */
-  MEND_OUTCOME_REDIRECTED, /**< another call ran and succeeded; value is its result */
-  MEND_OUTCOME_FAILED,     /**< error_type, error_message */
+  MEND_OUTCOME_REDIRECTED, /**< another call ran and succeeded; value is its result; hook, reason */
+  MEND_OUTCOME_FAILED,     /**< error_type, error_message; hook and reason when it was redirected */
   MEND_OUTCOME_ABORTED,    /**< reason, hook */
   MEND_OUTCOME_CANCELLED   /**< reason; the tool was running */
 } mend_outcome;
 /** "ok", "skipped", ... Static. */
 MEND_API const char *mend_outcome_name(mend_outcome outcome);
 
-/** What became of a call. Start from MEND_RESULT_INIT; strings are its own, freed by mend_result_clear; a call clears it
- * first. */
+/** What became of a call. Start from MEND_RESULT_INIT; strings are its own, freed by mend_result_clear. A call replaces them
+ * when it ends, so until then they may be its input: a value may be passed on with the same result. */
 typedef struct mend_result {
   size_t size;
   mend_outcome outcome;
@@ -276,8 +283,12 @@ MEND_API mend_run *mend_boundary_run(const mend_boundary *boundary); /**< borrow
  * deadline that passes while a call is open, at once on the thread that notices. Each detection is published once a watchdog
  * hook as `healing.action`. Several have a cursor each: all act. The strongest of what is pending wins: abort, then
  * escalation. It watches nothing by itself, has no business with what was found before it came, and acts at every boundary
- * of the run as long as this one lives. Of several questions at one before the first counts, the others are published as
- * `hook.shadowed`.
+ * of the run as long as this one lives. Of several questions at one before the first counts, the others (up to 16 a hook) are
+ * published as `hook.shadowed`.
+ *
+ * An escalation waits for the next call: after a stall that is only when the hung call has ended. A policy that knows better
+ * ends that call with mend_run_cancel_call. It must not block, and may call the boundary for tools that do not block either:
+ * they run on its thread.
  * \param policy  NULL: mend_default_policy. \param name  1..63 bytes, NULL: "watchdog"
  */
 MEND_API mend_status mend_boundary_add_watchdog_hook(mend_boundary *boundary, const char *name, mend_policy policy,
@@ -304,8 +315,8 @@ typedef struct mend_call_options {
  * Returns MEND_OK for ok, skipped, escalated and redirected; MEND_EFAILED for failed; MEND_ABORTED for aborted, and for
  * cancelled by an abort; MEND_ECANCELLED for cancelled otherwise; MEND_ENOMEM when there was no memory for all texts of a
  * result, whose outcome stands. Nothing was published, and the outcome is failed, with MEND_ESYNTAX (args are not JSON),
- * MEND_EINVAL, MEND_EEXIST (a call of this name is open), MEND_ELIMIT (65,536 calls are open, or publishes nest too deeply),
- * MEND_ECLOSED (its healing scope is being left), MEND_ENOMEM.
+ * MEND_EINVAL (also when the boundary is NULL), MEND_EEXIST (a call of this name is open), MEND_ELIMIT (65,536 calls are
+ * open, or publishes nest too deeply), MEND_ECLOSED (its healing scope was left), MEND_ENOMEM.
  */
 MEND_API mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str args,
                                         const mend_call_options *options, mend_result *ret_result);
@@ -364,6 +375,11 @@ MEND_API bool mend_run_is_aborted(mend_run *run);
 /** Why and by whom; copied, NUL-terminated, cut at a character boundary. MEND_ENOENT when it is not aborted. */
 MEND_API mend_status mend_run_abort_reason(mend_run *run, char *ret_reason, size_t reason_size, char *ret_source,
                                            size_t source_size);
+/** Cancels the token of one open call (mend_call_number; of what a detection says, mend_call_from_name), and nothing else: the
+ * run goes on. The call ends with `tool.cancelled`, MEND_OUTCOME_CANCELLED and MEND_ECANCELLED when its tool has returned,
+ * which one that never looks at its token does in its own time; one that had returned already keeps its result. For policies
+ * and loops that want to end a hung call. The on_cancel functions run here. MEND_ENOENT when it is not open. */
+MEND_API mend_status mend_run_cancel_call(mend_run *run, uint64_t call, mend_str reason);
 /** Lets an aborted run go on: publishes `run.reset`, on which every detector forgets the run, and drops decisions that were
  * pending. MEND_OK also when it was not aborted. */
 MEND_API mend_status mend_run_reset(mend_run *run, mend_str reason);

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SECOND MEND_SECOND_NS
 
@@ -506,4 +508,291 @@ Test(healing, out_of_memory_at_every_point) {
       break;
     }
   }
+}
+
+/* ---- The end of a scope ---- */
+
+static mend_status find_at_the_end(void *state, uint64_t now_ns, mend_emitter *emitter) {
+  (void)now_ns;
+  ++*(unsigned *)state;
+  mend_detection detection = MEND_DETECTION_INIT;
+  detection.reason = MEND_STR("late");
+  return mend_emit(emitter, &detection);
+}
+
+static mend_healing_runner *runner_with(world *w, mend_watchdog *watchdog, mend_policy policy, void *ctx) {
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  options.bus = w->bus;
+  options.tools = w->tools;
+  options.watchdogs = &watchdog;
+  options.watchdog_count = watchdog != NULL;
+  options.policy = policy;
+  options.policy_ctx = ctx;
+  mend_healing_runner *runner = NULL;
+  mend_error error = MEND_ERROR_INIT;
+  cr_assert_eq(mend_healing_runner_new(&options, &runner, &error), MEND_OK, "%s", error.message);
+  return runner;
+}
+
+static mend_status echo_once(void *ctx, mend_boundary *boundary) {
+  mend_result result = MEND_RESULT_INIT;
+  const mend_status status = mend_boundary_call(boundary, MEND_STR("echo"), MEND_STR("{}"), NULL, &result);
+  mend_result_clear(&result);
+  *(mend_boundary **)ctx = mend_boundary_retain(boundary);
+  return status;
+}
+
+Test(healing, the_last_look_the_last_decision_and_nothing_afterwards) {
+  world w;
+  open_world(&w);
+  unsigned polls = 0;
+  const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "inspector", .expire = find_at_the_end};
+  mend_watchdog *inspector;
+  cr_assert_eq(mend_watchdog_new(&vtable, &polls, NULL, &inspector, NULL), MEND_OK);
+  mend_healing_runner *runner = runner_with(&w, inspector, NULL, NULL);
+  mend_run *run;
+  mend_run_new(w.bus, NULL, &run);
+  mend_healing_report report = MEND_HEALING_REPORT_INIT;
+  mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+  options.run = run;
+  options.ret_report = &report;
+  mend_boundary *kept = NULL;
+  cr_assert_eq(mend_healing_run(runner, &options, echo_once, &kept), MEND_ABORTED,
+               "aborted by what was found at the end");
+  cr_assert_eq(polls, 1u);
+  cr_assert_eq(report.detections, 1u);
+  cr_assert_eq(report.actions, 1u);
+  cr_assert_eq(report.status, MEND_ABORTED);
+  cr_assert_str_eq(report.abort_reason, "unknown detector inspector: late");
+  cr_assert_str_eq(w.log, "healing.started tool.before tool.after healing.detection healing.action healing.stopped ",
+                   "%s", w.log);
+  cr_assert(!mend_watchdog_watches_run(inspector, run), "nothing is watched any more");
+  cr_assert_eq(mend_run_reset(run, MEND_STR("again")), MEND_OK);
+  w.log[0] = '\0';
+  mend_result result = MEND_RESULT_INIT;
+  for (int i = 0; i < 5; i++)
+    cr_assert_eq(mend_boundary_call(kept, MEND_STR("echo"), MEND_STR("{}"), NULL, &result), MEND_ECLOSED);
+  cr_assert_str_eq(w.log, "", "a call through a kept boundary is refused in silence");
+  mend_result_clear(&result);
+  mend_boundary_release(kept);
+  mend_clock_advance(w.clock, 3600 * SECOND);
+  cr_assert_eq(polls, 1u);
+  mend_run_release(run);
+  mend_healing_runner_release(runner);
+  mend_watchdog_release(inspector);
+  close_world(&w);
+}
+
+Test(healing, polls_come_as_often_as_the_config_says) {
+  static const struct {
+    double interval_s;
+    unsigned polls; /* in ten seconds */
+  } rows[] = {{1, 10}, {0.1, 100}, {20, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    world w;
+    open_world(&w);
+    unsigned polls = 0;
+    const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "inspector", .expire = find_at_the_end};
+    mend_watchdog *inspector;
+    mend_watchdog_new(&vtable, &polls, NULL, &inspector, NULL);
+    mend_options config = MEND_OPTIONS_INIT;
+    config.poll_interval_s = rows[i].interval_s;
+    mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+    options.bus = w.bus;
+    options.config = &config;
+    options.watchdogs = &inspector;
+    options.watchdog_count = 1;
+    mend_healing_runner *runner;
+    cr_assert_eq(mend_healing_runner_new(&options, &runner, NULL), MEND_OK);
+    MEND_HEALING_SCOPE(runner, NULL) {
+      mend_clock_advance(w.clock, 10 * SECOND);
+      cr_assert_eq(polls, rows[i].polls, "row %zu: %u", i, polls);
+    }
+    cr_assert_eq(polls, rows[i].polls + 1, "and once at the end");
+    mend_healing_runner_release(runner);
+    mend_watchdog_release(inspector);
+    close_world(&w);
+  }
+}
+
+/* ---- Who waits ---- */
+
+static mend_status note_thread(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  pthread_getname_np(pthread_self(), ctx, 32);
+  return mend_default_policy(NULL, detection, ret_action);
+}
+
+Test(healing, a_deadline_is_decided_about_on_the_loops_thread) {
+  world w;
+  open_world(&w);
+  const size_t threads = mend_test_threads();
+  char name[32] = "";
+  mend_healing_runner *runner = runner_with(&w, NULL, note_thread, name);
+  agent a = {.runner = runner, .tool = "hang"};
+  pthread_t thread;
+  MEND_HEALING_SCOPE(runner, NULL) {
+    pthread_create(&thread, NULL, run_agent, &a);
+    await_hanging(&w);
+    mend_clock_advance(w.clock, 61 * SECOND);
+    pthread_join(thread, NULL);
+  }
+  cr_assert_str_eq(name, "mend-loop");
+  cr_assert_eq(a.last, MEND_ABORTED);
+  mend_healing_runner_release(runner);
+  close_world(&w);
+  cr_assert(mend_test_threads_are(threads) || threads == 1);
+}
+
+/* The bus is watched already, and a call is open when the scope is entered: the loop learns of it at once, and one loop is
+ * reported once. */
+Test(healing, a_bus_that_is_watched_already) {
+  world w;
+  open_world(&w);
+  cr_assert_eq(mend_bus_watch(w.bus, NULL, NULL), MEND_OK);
+  mend_run *run;
+  mend_run_new(w.bus, NULL, &run);
+  mend_tool_before_event before = MEND_TOOL_BEFORE_EVENT_INIT;
+  before.event.call = 77;
+  before.tool_name = MEND_STR("outside");
+  mend_run_publish(run, &before.event);
+  char name[32] = "";
+  mend_healing_runner *runner = runner_with(&w, NULL, note_thread, name);
+  mend_healing_report report = MEND_HEALING_REPORT_INIT;
+  mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+  options.run = run;
+  options.ret_report = &report;
+  MEND_HEALING_SCOPE(runner, &options) {
+    mend_clock_advance(w.clock, 61 * SECOND);
+    cr_assert_str_eq(name, "mend-loop");
+    cr_assert_eq(mend_run_reset(run, MEND_STR("go on")), MEND_OK);
+    for (int i = 0; i < 4; i++)
+      call(runner, "echo", "{}");
+  }
+  cr_assert_eq(report.detections, 2u, "a stall and a loop, each once");
+  mend_healing_runner_release(runner);
+  mend_run_release(run);
+  close_world(&w);
+}
+
+/* ---- More than one scope ---- */
+
+Test(healing, two_runners_with_one_watchdog_on_one_run) {
+  world w;
+  open_world(&w);
+  unsigned polls = 0;
+  const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "inspector", .expire = find_at_the_end};
+  mend_watchdog *inspector;
+  mend_watchdog_new(&vtable, &polls, NULL, &inspector, NULL);
+  mend_run *run;
+  mend_run_new(w.bus, NULL, &run);
+  mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+  options.run = run;
+  mend_healing_runner *one = runner_with(&w, inspector, ask_a_person, NULL),
+                      *two = runner_with(&w, inspector, ask_a_person, NULL);
+  cr_assert_eq(mend_healing_enter(one, &options, NULL), MEND_OK);
+  cr_assert_eq(mend_healing_enter(two, &options, NULL), MEND_OK);
+  cr_assert_eq(mend_healing_exit(one, NULL), MEND_OK);
+  cr_assert(mend_watchdog_watches_run(inspector, run), "the other scope still wants it");
+  cr_assert_eq(mend_healing_exit(two, NULL), MEND_OK);
+  cr_assert(!mend_watchdog_watches_run(inspector, run));
+  mend_healing_runner_release(one);
+  mend_healing_runner_release(two);
+  mend_watchdog_release(inspector);
+  mend_run_release(run);
+  close_world(&w);
+}
+
+Test(healing, each_exit_fills_in_its_own_report) {
+  world w;
+  open_world(&w);
+  mend_healing_runner *runner = new_runner(&w, NULL);
+  mend_healing_report inner = MEND_HEALING_REPORT_INIT, outer = MEND_HEALING_REPORT_INIT;
+  cr_assert_eq(mend_healing_enter(runner, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_healing_enter(runner, NULL, NULL), MEND_OK);
+  for (int i = 0; i < 4; i++)
+    call(runner, "echo", "{}");
+  cr_assert_eq(mend_healing_exit(runner, &inner), MEND_OK);
+  cr_assert_eq(inner.status, MEND_ABORTED);
+  cr_assert_eq(inner.detections, 1u);
+  mend_healing_runner_release(runner); /* the last reference: the scope has its own */
+  cr_assert_eq(call(runner, "echo", "{}"), MEND_ABORTED);
+  cr_assert_eq(mend_healing_exit(runner, &outer), MEND_OK);
+  cr_assert_eq(outer.detections, 1u);
+  close_world(&w);
+}
+
+static mend_status fail_to_open(void *ctx, mend_run *run, void **ret_state) {
+  (void)run;
+  *ret_state = ctx;
+  return MEND_EIO;
+}
+
+Test(healing, an_enter_that_fails_leaves_nothing) {
+  world w;
+  open_world(&w);
+  const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "broken", .open = fail_to_open};
+  mend_watchdog *broken;
+  mend_watchdog_new(&vtable, NULL, NULL, &broken, NULL);
+  mend_healing_runner *runner = runner_with(&w, broken, NULL, NULL);
+  const size_t files = mend_test_open_files();
+  mend_run *runs[2];
+  for (int i = 0; i < 2; i++) {
+    mend_run_new(w.bus, NULL, &runs[i]);
+    mend_healing_report report = MEND_HEALING_REPORT_INIT;
+    mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+    options.run = runs[i]; /* a failed enter does not bind the runner to its run */
+    options.ret_report = &report;
+    int bodies = 0;
+    MEND_HEALING_SCOPE(runner, &options) bodies++;
+    cr_assert_eq(bodies, 0);
+    cr_assert_eq(report.status, MEND_EIO);
+    cr_assert_not_null(strstr(report.error.message, "broken"), "%s", report.error.message);
+    cr_assert_eq(mend_test_open_files(), files);
+  }
+  cr_assert_str_eq(w.log, "", "%s", w.log);
+  mend_run_release(runs[0]);
+  mend_run_release(runs[1]);
+  mend_healing_runner_release(runner);
+  mend_watchdog_release(broken);
+  close_world(&w);
+}
+
+/* ---- Tools that never return ---- */
+
+static mend_status never_return(void *ctx, mend_call *call) {
+  atomic_store((_Atomic int *)ctx, 1);
+  while (call != NULL)
+    pause();
+  return MEND_OK;
+}
+
+/* In a process of its own, on the real clock: leaving takes the grace and no longer. */
+static int leave_with_a_deaf_tool(void) {
+  _Atomic int began = 0;
+  const mend_tool deaf = {sizeof deaf, "deaf", MEND_EFFECT_READ_ONLY, never_return, NULL};
+  mend_tools *tools;
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  mend_healing_runner *runner;
+  if (mend_tools_new(NULL, &tools) != MEND_OK || mend_tools_add(tools, &deaf, &began, NULL) != MEND_OK) return 1;
+  options.tools = tools;
+  options.exit_grace_s = 0.02;
+  if (mend_healing_runner_new(&options, &runner, NULL) != MEND_OK) return 2;
+  if (mend_healing_enter(runner, NULL, NULL) != MEND_OK) return 3;
+  agent a = {.runner = runner, .tool = "deaf"};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, run_agent, &a) != 0) return 4;
+  while (atomic_load(&began) == 0)
+    sched_yield();
+  mend_healing_report report = MEND_HEALING_REPORT_INIT;
+  if (mend_healing_exit(runner, &report) != MEND_OK) return 5;
+  return report.abandoned == 1 && !atomic_load(&a.done) ? 0 : 6;
+}
+
+Test(healing, a_tool_that_never_returns_is_let_go_of_at_exit) {
+  const pid_t child = fork();
+  if (child == 0) _exit(leave_with_a_deaf_tool());
+  int status = -1;
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_assert(WIFEXITED(status));
+  cr_assert_eq(WEXITSTATUS(status), 0);
 }
