@@ -73,6 +73,12 @@ static inline void describe_end(log_text *word, const char *what, uint64_t attem
   if (effective.ptr != NULL) note(word, ">%.*s", MEND_STR_ARG(effective));
 }
 
+static inline void describe_redirector(log_text *word, mend_str hook, mend_str reason) {
+  if (hook.ptr == NULL) return;
+  note(word, "<%.*s", MEND_STR_ARG(hook));
+  cr_assert(mend_str_equal(reason, MEND_STR("redirecting")), "%.*s", MEND_STR_ARG(reason));
+}
+
 static inline void describe_action(log_text *word, const mend_action_event *action) {
   note(word, "action:%.*s=%.*s/%.*s", MEND_STR_ARG(action->hook), MEND_STR_ARG(action->action),
        MEND_STR_ARG(action->decision));
@@ -88,22 +94,27 @@ static inline void describe(log_text *word, const mend_event *event) {
     break;
   case MEND_EVENT_TOOL_AFTER:
     describe_end(word, "after", any->tool_after.attempt, any->tool_after.tool_name, any->tool_after.effective_tool);
+    describe_redirector(word, any->tool_after.redirected_by, any->tool_after.redirect_reason);
     break;
   case MEND_EVENT_TOOL_ERROR:
     describe_end(word, "error", any->tool_error.attempt, any->tool_error.tool_name, any->tool_error.effective_tool);
+    describe_redirector(word, any->tool_error.redirected_by, any->tool_error.redirect_reason);
     note(word, "!%.*s", MEND_STR_ARG(any->tool_error.error_type));
     break;
   case MEND_EVENT_TOOL_SKIPPED:
-    describe_end(word, "skipped", any->tool_skipped.attempt, any->tool_skipped.tool_name, (mend_str)MEND_ABSENT);
+    describe_end(word, "skipped", any->tool_skipped.attempt, any->tool_skipped.tool_name,
+                 any->tool_skipped.effective_tool);
     note(word, "@%.*s", MEND_STR_ARG(any->tool_skipped.hook));
     break;
   case MEND_EVENT_TOOL_ABORTED:
-    describe_end(word, "aborted", any->tool_aborted.attempt, any->tool_aborted.tool_name, (mend_str)MEND_ABSENT);
+    describe_end(word, "aborted", any->tool_aborted.attempt, any->tool_aborted.tool_name,
+                 any->tool_aborted.effective_tool);
     note(word, "@%.*s", MEND_STR_ARG(any->tool_aborted.hook));
     break;
   case MEND_EVENT_TOOL_CANCELLED:
     describe_end(word, "cancelled", any->tool_cancelled.attempt, any->tool_cancelled.tool_name,
                  any->tool_cancelled.effective_tool);
+    describe_redirector(word, any->tool_cancelled.redirected_by, any->tool_cancelled.redirect_reason);
     if (any->tool_cancelled.late_result) note(word, "~late");
     break;
   case MEND_EVENT_TOOL_REFUSED: note(word, "refused:%.*s", MEND_STR_ARG(any->tool_refused.tool_name)); break;
