@@ -74,16 +74,17 @@ static void scan_by_mend(const bench_row *row, uint64_t count) {
    free_arguments,                                                                                                     \
    bytes,                                                                                                              \
    1,                                                                                                                  \
-   goal},                                                                                                              \
+   goal,                                                                                                               \
+   0},                                                                                                                 \
   {                                                                                                                    \
     "exact canonical hash of " size " of arguments", "jansson, sorted", make_arguments, hash_by_jansson,               \
-        free_arguments, bytes, 1, 0                                                                                    \
+        free_arguments, bytes, 1, 0, 0                                                                                 \
   }
 
 const bench_row bench_hash_rows[] = {
     HASH("100 B", 100, 150),
     HASH("1 KB", 1000, 2500),
     HASH("100 KB", 100000, 500000),
-    {"scan 100 KB of arguments", "mend", make_arguments, scan_by_mend, free_arguments, 100000, 1, 0},
+    {"scan 100 KB of arguments", "mend", make_arguments, scan_by_mend, free_arguments, 100000, 1, 0, 0},
 };
 const size_t bench_hash_row_count = sizeof bench_hash_rows / sizeof bench_hash_rows[0];

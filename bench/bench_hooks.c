@@ -1,7 +1,5 @@
 #include "bench.h"
 
-#include "mend/hooks.h"
-
 /* What a tool costs by itself, and through the boundary, watched and not. Every call has other arguments, as an agent's
  * calls do: a loop would be noticed. */
 static struct {
@@ -21,6 +19,16 @@ static void watch(void) {
   mend_options options = MEND_OPTIONS_INIT;
   options.regression.enable = true;
   bench_need(mend_bus_watch(guarded.bus, &options, NULL) == MEND_OK, "mend_bus_watch");
+}
+
+mend_boundary *bench_guard(mend_run *run) {
+  mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
+  options.run = run;
+  mend_boundary *boundary;
+  bench_need(mend_boundary_new(&options, &boundary, NULL) == MEND_OK, "mend_boundary_new");
+  bench_need(mend_boundary_add_watchdog_hook(boundary, NULL, NULL, NULL, NULL) == MEND_OK,
+             "mend_boundary_add_watchdog_hook");
+  return boundary;
 }
 
 /* argument: whether watchdogs watch and a watchdog hook acts. */
@@ -84,9 +92,10 @@ static void call_directly(const bench_row *row, uint64_t count) {
 }
 
 const bench_row bench_hook_rows[] = {
-    {"a guarded call: boundary, watchdog hook, three detectors", "mend", open_boundary, call_guarded, close_boundary, 1,
-     1, 1500},
-    {"the same without watchdogs", "mend", open_boundary, call_guarded, close_boundary, 0, 1, 0},
-    {"direct call of the tool", "C", NULL, call_directly, NULL, 0, 1, 0},
+    /* Orqest's figure is its own, from its own machine: 16.6 us a guarded call. */
+    {"a guarded call, three detectors (Orqest says: 16.6 us)", "mend", open_boundary, call_guarded, close_boundary, 1,
+     1, 1500, 0},
+    {"a guarded call without watchdogs", "mend", open_boundary, call_guarded, close_boundary, 0, 1, 0, 0},
+    {"the tool of a guarded call, called directly", "C", NULL, call_directly, NULL, 0, 1, 0, 0},
 };
 const size_t bench_hook_row_count = sizeof bench_hook_rows / sizeof bench_hook_rows[0];

@@ -99,14 +99,14 @@ static void expire_one_each(const bench_row *row, uint64_t count) {
 }
 
 #define WATCH(what, open_calls, goal)                                                                                  \
-  { what, "mend", open_with_calls, start_and_end, close_runs, open_calls, 1, goal }
+  { what, "mend", open_with_calls, start_and_end, close_runs, open_calls, 1, goal, 0 }
 
 const bench_row bench_watchdog_rows[] = {
     WATCH("a call's start and end, stamped, through Stall and Loop", 0, 340),
     {"a call's start and end, stamped, Stall, 1e6 calls open", "mend", open_with_calls, start_and_end, close_runs,
-     1000000, 2, 200},
+     1000000, 2, 200, 0},
     {"one call begins, one of 60,000 expires and is reported", "mend", open_expiring, expire_one_each, close_runs, 0, 1,
-     0},
+     0, 0},
 };
 const size_t bench_watchdog_row_count = sizeof bench_watchdog_rows / sizeof bench_watchdog_rows[0];
 
@@ -150,20 +150,24 @@ static mend_status ignore(void *ctx, const mend_event *event) {
 }
 
 /* Bytes a run costs, once it has had a call: the mean over a thousand, so that tables that grow are in it. */
-static size_t bytes_a_run(mend_bus *bus, counted *memory) {
+static size_t bytes_a_run(mend_bus *bus, counted *memory, bool guarded) {
   enum { MANY = 1000 };
   static mend_run *runs[MANY];
+  static mend_boundary *boundaries[MANY];
   size_t before = memory->bytes;
   for (int i = 0; i < MANY; i++) {
     bench_need(mend_run_new(bus, NULL, &runs[i]) == MEND_OK, "mend_run_new");
+    boundaries[i] = guarded ? bench_guard(runs[i]) : NULL;
     mend_tool_before_event start = call_start(1);
     mend_tool_after_event end = call_end(1);
     mend_run_publish(runs[i], &start.event);
     mend_run_publish(runs[i], &end.event);
   }
   size_t bytes = (memory->bytes - before) / MANY;
-  for (int i = 0; i < MANY; i++)
+  for (int i = 0; i < MANY; i++) {
+    mend_boundary_release(boundaries[i]);
     mend_run_release(runs[i]);
+  }
   return bytes;
 }
 
@@ -182,15 +186,17 @@ size_t bench_sizes(bench_size *ret_sizes, size_t capacity) {
   size_t of_subscriber = (memory.bytes - of_bus) / 64;
   for (int i = 0; i < 64; i++)
     mend_subscription_close(&subscriptions[i]);
-  size_t of_run = bytes_a_run(bus, &memory);
+  size_t of_run = bytes_a_run(bus, &memory, false);
   watch_bus(bus, true, true);
-  size_t of_watched_run = bytes_a_run(bus, &memory);
+  size_t of_watched_run = bytes_a_run(bus, &memory, false);
+  size_t of_guarded_run = bytes_a_run(bus, &memory, true);
   mend_bus_release(bus);
   const bench_size sizes[] = {
       {"a bus", of_bus, 0},
-      {"a subscriber of one topic (48 and 8 a topic)", of_subscriber, 57},
+      {"a subscriber of one topic (48 and 8 a topic)", of_subscriber, 56},
       {"a run", of_run, 0},
       {"a run watched by Stall, Loop and Regression, idle", of_watched_run, 2048},
+      {"a run with boundary and watchdog hook, watched, idle", of_guarded_run, 0},
       {"sizeof(mend_event)", sizeof(mend_event), 0},
       {"sizeof(mend_tool_before_event)", sizeof(mend_tool_before_event), 0},
       {"sizeof(mend_any_event)", sizeof(mend_any_event), 0},

@@ -81,6 +81,12 @@ static void print_time(double ns) {
   }
 }
 
+static void print_ratio(const measured *m, int rounds) {
+  const double ratio = median(m, rounds) / median(m + 1, rounds);
+  printf("   %.2f x %s, goal <= %.2f%s", ratio, m[1].row->who, m->row->goal_ratio,
+         ratio <= m->row->goal_ratio ? "  reached" : "  MISSED");
+}
+
 static void print_row(const measured *m, int rounds, bool markdown, bool first) {
   double ns = median(m, rounds);
   printf(markdown ? "| %s | %s | " : "%-56s %-18s", first ? m->row->what : "", m->row->who);
@@ -92,6 +98,7 @@ static void print_row(const measured *m, int rounds, bool markdown, bool first) 
     print_time(m->row->goal_ns);
     printf(ns <= m->row->goal_ns ? "  reached" : "  MISSED");
   }
+  if (m->row->goal_ratio > 0) print_ratio(m, rounds);
   puts(markdown ? " |" : "");
 }
 
@@ -110,8 +117,8 @@ static void print_sizes(bool markdown) {
 }
 
 static size_t choose_rows(measured *ret_rows, const char *only) {
-  const bench_row *const groups[] = {bench_bus_rows, bench_watchdog_rows, bench_hash_rows};
-  const size_t counts[] = {bench_bus_row_count, bench_watchdog_row_count, bench_hash_row_count};
+  const bench_row *const groups[] = {bench_bus_rows, bench_watchdog_rows, bench_hook_rows, bench_hash_rows};
+  const size_t counts[] = {bench_bus_row_count, bench_watchdog_row_count, bench_hook_row_count, bench_hash_row_count};
   size_t chosen = 0;
   for (size_t group = 0; group < sizeof groups / sizeof groups[0]; group++) {
     for (size_t i = 0; i < counts[group] && chosen < MAX_ROWS; i++) {

@@ -3,7 +3,7 @@
 
 /* A FIFO for each of the few timeouts in use: time does not run backwards, so appending keeps it sorted. A deadline
  * whose timeout finds no FIFO, or whose start lies before the last one's, goes to the heap. */
-enum { FIFO_COUNT = 8 };
+enum { FIFO_COUNT = 6 };
 
 typedef struct fifo {
   uint64_t timeout_ns;

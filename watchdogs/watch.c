@@ -129,7 +129,8 @@ static void arm(mend_watch *watch) {
 }
 
 static void add_claim(mend__watch_entry *entry, mend__claim claim) {
-  entry->claims[claim] = claim == MEND__CLAIM_SCOPE ? entry->claims[claim] + 1 : 1;
+  uint16_t *count = &entry->claims[claim];
+  if (*count == 0 || (claim == MEND__CLAIM_SCOPE && *count < UINT16_MAX)) ++*count;
 }
 
 static mend_status add_entry(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim) {

@@ -107,7 +107,7 @@ typedef struct mend__detection {
   mend_detection detection;
   atomic_size_t references;
   const mend_allocator *allocator;
-  mend_run *run;                /* referenced while it waits to be announced, else NULL */
+  mend_run *run; /* referenced while it waits to be announced, else NULL */
   atomic_bool announced;
   struct mend__detection *next; /* in a batch */
   mend__after after;
@@ -155,9 +155,9 @@ typedef struct mend__watch_entry {
   mend_watchdog *watchdog;
   void *state;
   uint64_t deadline_ns;
-  bool is_open;         /* false after a reset that could not open a new state */
-  unsigned claims[MEND__CLAIM_COUNT]; /* why it is here */
-  uint32_t verdicts[8]; /* custom topics seen lately: topic << 1 | wanted, at topic % 8 */
+  bool is_open;                       /* false after a reset that could not open a new state */
+  uint16_t claims[MEND__CLAIM_COUNT]; /* why it is here */
+  uint32_t verdicts[8];               /* custom topics seen lately: topic << 1 | wanted, at topic % 8 */
 } mend__watch_entry;
 
 struct mend_watch {

@@ -91,6 +91,8 @@ static mend_hash hash_of(mend_str json) {
 typedef struct seen_call {
   mend_tool_before_event before;
   mend_tool_after_event after;
+  mend_tool_error_event error;
+  mend_tool_skipped_event skipped;
   mend_tool_cancelled_event cancelled;
   unsigned names; /* events that bear the call's name */
 } seen_call;
@@ -102,6 +104,8 @@ static mend_status see_call(void *ctx, const mend_event *event) {
     seen->names++;
   if (event->kind == MEND_EVENT_TOOL_BEFORE) seen->before = any->tool_before;
   if (event->kind == MEND_EVENT_TOOL_AFTER) seen->after = any->tool_after;
+  if (event->kind == MEND_EVENT_TOOL_ERROR) seen->error = any->tool_error;
+  if (event->kind == MEND_EVENT_TOOL_SKIPPED) seen->skipped = any->tool_skipped;
   if (event->kind == MEND_EVENT_TOOL_CANCELLED) seen->cancelled = any->tool_cancelled;
   return MEND_OK;
 }
@@ -148,7 +152,8 @@ Test(boundary, event_fields) {
 Test(boundary, durations) {
   scenario *s = scenario_new();
   seen_call seen = {.names = 0};
-  char tools[][64] = {"a sleep=2", "b stop"}, hook[] = "h before=continue;continue;skip=0";
+  char tools[][64] = {"a sleep=2", "b stop"};
+  char hook[] = "h before=continue;continue;skip=0;call=a;continue;redirect=-={\"y\":1}";
   mend_result result = MEND_RESULT_INIT;
   const mend_str none = MEND_ABSENT;
   cr_assert_eq(scenario_try_open(s), MEND_OK);
@@ -163,7 +168,127 @@ Test(boundary, durations) {
   cr_assert_float_eq(seen.cancelled.duration_ms, 0.0, 1e-9);
   cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), none, NULL, &result), MEND_OK);
   cr_assert_float_eq(result.duration_ms, 0.0, 1e-9);
+
+  /* Nor did a tool that is not there, or a redirect that is none, however long the hooks took. */
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("missing"), none, NULL, &result), MEND_EFAILED);
+  cr_assert_float_eq(result.duration_ms, 0.0, 1e-9);
+  cr_assert_float_eq(seen.error.duration_ms, 0.0, 1e-9);
+  char slow[] = "slow before=call=a;continue";
+  add_hook(s, slow);
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), MEND_STR("[]"), NULL, &result), MEND_EFAILED);
+  cr_assert(mend_str_equal(result.error_type, MEND_STR("bad_redirect")), "%s", s->ran.text);
+  cr_assert_float_eq(result.duration_ms, 0.0, 1e-9);
+  cr_assert_float_eq(seen.error.duration_ms, 0.0, 1e-9);
   mend_result_clear(&result);
+  scenario_close(s);
+  free(s);
+}
+
+/* What a hook that fails closed skips is the call that would have run. */
+Test(boundary, skipped_after_redirect) {
+  scenario *s = scenario_new();
+  seen_call seen = {.names = 0};
+  char guard[] = "guard! before=continue;skip=0", hook[] = "h before=redirect=b={\"y\":2}";
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  add_hook(s, guard);
+  add_hook(s, hook);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL), MEND_OK);
+  call_quietly(s, "a");
+  cr_assert(mend_hash_equal(seen.skipped.effective_args_hash, hash_of(MEND_STR("{\"y\":2}"))));
+  scenario_close(s);
+  free(s);
+}
+
+/* ---- The caller's result ---- */
+
+/* What it held may be the call's input. */
+Test(boundary, result_as_input) {
+  scenario *s = scenario_new();
+  char echo[] = "echo args", failing[] = "failing fail_note";
+  mend_result result = MEND_RESULT_INIT;
+  mend_call_options options = MEND_CALL_OPTIONS_INIT;
+  mend_retry_options retry = MEND_RETRY_OPTIONS_INIT;
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  add_tool(s, echo);
+  add_tool(s, failing);
+  const mend_str args = MEND_STR("{\"text\":\"long enough to be a block of its own\"}");
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("echo"), args, NULL, &result), MEND_OK);
+  options.call_name = result.value;
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("echo"), result.value, &options, &result), MEND_OK);
+  cr_assert(mend_str_equal(result.value, args));
+  cr_assert_eq(mend_boundary_retry(s->boundary, MEND_STR("echo"), result.value, NULL, &result), MEND_OK);
+  cr_assert(mend_str_equal(result.value, args));
+
+  retry.max_attempts = 1;
+  retry.note = MEND_STR("what is to be done");
+  cr_assert_eq(mend_boundary_retry(s->boundary, MEND_STR("failing"), args, &retry, &result), MEND_EFAILED);
+  retry.note = result.error_message;
+  cr_assert_eq(mend_boundary_retry(s->boundary, MEND_STR("failing"), args, &retry, &result), MEND_EFAILED);
+  cr_assert(mend_str_equal(result.error_message, MEND_STR("what is to be done")), "%.*s",
+            MEND_STR_ARG(result.error_message));
+  mend_result_clear(&result);
+  scenario_close(s);
+  free(s);
+}
+
+static mend_status clear_result(void *ctx, mend_call *call) {
+  const mend_status status = mend_call_succeed(call, MEND_STR("5"));
+  mend_result_clear(ctx);
+  return status;
+}
+
+/* A tool that clears it changes nothing. */
+Test(boundary, result_cleared_by_its_tool) {
+  scenario *s = scenario_new();
+  mend_result result = MEND_RESULT_INIT;
+  const mend_tool tool = {.size = sizeof tool, .name = "clear", .execute = clear_result};
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  cr_assert_eq(mend_tools_add(s->tools, &tool, &result, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("clear"), (mend_str)MEND_ABSENT, NULL, &result), MEND_OK);
+  cr_assert(mend_str_equal(result.value, MEND_STR("5")));
+  cr_assert_eq(result.attempts, 1u);
+  mend_result_clear(&result);
+  scenario_close(s);
+  free(s);
+}
+
+/* ---- Odd arguments ---- */
+
+static mend_status answer_prompt(void *ctx, mend_call *call, mend_str prompt) {
+  (void)ctx;
+  return mend_call_succeed_text(call, prompt);
+}
+
+Test(boundary, no_boundary) {
+  const mend_compound_tool compound = {.size = sizeof compound, .name = "c", .agent = answer_prompt};
+  const mend_str none = MEND_ABSENT, tool = MEND_STR("t");
+  mend_result results[3] = {MEND_RESULT_INIT, MEND_RESULT_INIT, MEND_RESULT_INIT};
+  cr_assert_eq(mend_boundary_call(NULL, tool, none, NULL, &results[0]), MEND_EINVAL);
+  cr_assert_eq(mend_boundary_retry(NULL, tool, none, NULL, &results[1]), MEND_EINVAL);
+  cr_assert_eq(mend_boundary_compound(NULL, &compound, tool, &results[2]), MEND_EINVAL);
+  for (int i = 0; i < 3; i++) {
+    cr_assert_eq(results[i].outcome, MEND_OUTCOME_FAILED);
+    cr_assert(strncmp(results[i].error_message.ptr, "boundary: NULL", strlen("boundary: NULL")) == 0, "%d", i);
+    mend_result_clear(&results[i]);
+  }
+}
+
+/* The sentence holds the whole name, whatever is in it. */
+Test(boundary, unknown_names) {
+  const struct {
+    mend_str name;
+    const char *sentence;
+  } names[] = {{MEND_STR("a\0b"), "there is no tool called \"a\\u0000b\""},
+               {MEND_STR("a\"\n"), "there is no tool called \"a\\\"\\n\""}};
+  scenario *s = scenario_new();
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    mend_result result = MEND_RESULT_INIT;
+    cr_assert_eq(mend_boundary_call(s->boundary, names[i].name, (mend_str)MEND_ABSENT, NULL, &result), MEND_EFAILED);
+    cr_assert(mend_str_equal(result.error_message, mend_str_from(names[i].sentence)), "%.*s",
+              MEND_STR_ARG(result.error_message));
+    mend_result_clear(&result);
+  }
   scenario_close(s);
   free(s);
 }

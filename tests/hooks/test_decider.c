@@ -1,6 +1,7 @@
 /* Deadlines that pass while calls are open, and many threads at one boundary. What a decision does to calls is data:
  * hooks_boundary/watchdog.case. */
 #include "hooks/scope.h"
+#include "mend/healing.h"
 #include "scenario.h"
 
 #include <pthread.h>
@@ -9,7 +10,7 @@
 
 typedef struct hanging {
   scenario *s;
-  atomic_bool waits;
+  atomic_bool waits, held; /* held: it returns when what cancels it has done all else, so that events have an order */
   pthread_t policy_thread;
   mend_status status, waited;
   mend_outcome outcome;
@@ -20,6 +21,8 @@ static mend_status hang(void *ctx, mend_call *call) {
   hanging *self = ctx;
   atomic_store(&self->waits, true);
   self->waited = mend_token_wait(mend_call_token(call), 3600 * MEND_SECOND_NS);
+  while (atomic_load(&self->held))
+    sched_yield();
   return self->waited;
 }
 
@@ -66,6 +69,258 @@ Test(decider, hanging_call) {
   cr_assert_str_eq(s->events.text, "before#1:hang detection:stall action:watchdog=abort/abort cancelled#1:hang");
   scenario_close(s);
   free(s);
+}
+
+/* ---- A hanging call, ended by a policy; the run goes on ---- */
+
+static mend_status end_call(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  hanging *self = ctx;
+  self->policy_thread = pthread_self();
+  *ret_action = mend_action_none();
+  return mend_run_cancel_call(self->s->run, mend_call_from_name(detection->last_call), detection->summary);
+}
+
+static void check_ended(const hanging *ended) {
+  cr_assert_eq(ended->waited, MEND_ECANCELLED);
+  cr_assert_eq(ended->status, MEND_ECANCELLED);
+  cr_assert_eq(ended->outcome, MEND_OUTCOME_CANCELLED);
+  cr_assert_str_eq(ended->reason, "hang has not returned for 60.0 s");
+  cr_assert_str_eq(ended->hook, "");
+  cr_assert(!mend_run_is_aborted(ended->s->run));
+}
+
+/* Lets the call hang until its deadline passes. */
+static void hang_and_advance(hanging *hanging_call) {
+  pthread_t thread;
+  atomic_store(&hanging_call->held, true);
+  cr_assert_eq(pthread_create(&thread, NULL, call_hanging, hanging_call), 0);
+  while (!atomic_load(&hanging_call->waits))
+    sched_yield();
+  cr_assert_eq(mend_clock_advance(hanging_call->s->clock, 61 * MEND_SECOND_NS), MEND_OK);
+  atomic_store(&hanging_call->held, false);
+  cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
+Test(decider, cancel_call) {
+  scenario *s = scenario_new();
+  hanging hanging_call = {.s = s};
+  const mend_tool tool = {.size = sizeof tool, .name = "hang", .execute = hang};
+  char watched[] = "stall=60", quick[] = "quick ok=1", next[] = "quick";
+  const mend_str reason = MEND_STR("enough");
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  watch(s, watched);
+  add_tool(s, quick);
+  cr_assert_eq(mend_tools_add(s->tools, &tool, &hanging_call, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_add_watchdog_hook(s->boundary, NULL, end_call, &hanging_call, NULL), MEND_OK);
+  cr_assert_eq(mend_run_cancel_call(s->run, 1, reason), MEND_ENOENT);
+  hang_and_advance(&hanging_call);
+  check_ended(&hanging_call);
+  cr_assert_eq(mend_run_cancel_call(s->run, 1, reason), MEND_ENOENT);
+  make_call(s, next);
+  cr_assert_str_eq(s->result.text, "OK ok value=1 attempts=1");
+  cr_assert_str_eq(s->events.text, "before#1:hang detection:stall action:watchdog=none/continue cancelled#1:hang "
+                                   "2/before#1:quick 2/after#1:quick");
+  mend_run *other;
+  cr_assert_eq(mend_run_new(s->bus, NULL, &other), MEND_OK);
+  cr_assert_eq(mend_run_cancel_call(other, 1, reason), MEND_ENOENT);
+  mend_run_release(other);
+  scenario_close(s);
+  free(s);
+}
+
+/* The same in a healing scope: the policy runs on the loop's thread. */
+Test(decider, cancel_call_from_the_loop) {
+  scenario *s = scenario_new();
+  hanging hanging_call = {.s = s};
+  const mend_tool tool = {.size = sizeof tool, .name = "hang", .execute = hang};
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  mend_options config = MEND_OPTIONS_INIT;
+  mend_scope_options scope = MEND_SCOPE_OPTIONS_INIT;
+  mend_healing_runner *runner;
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  cr_assert_eq(mend_tools_add(s->tools, &tool, &hanging_call, NULL), MEND_OK);
+  config.stall.timeout_s = 60;
+  options.bus = s->bus;
+  options.tools = s->tools;
+  options.config = &config;
+  options.policy = end_call;
+  options.policy_ctx = &hanging_call;
+  cr_assert_eq(mend_healing_runner_new(&options, &runner, NULL), MEND_OK);
+  mend_boundary *outer = s->boundary;
+  scope.run = s->run;
+  cr_assert_eq(mend_healing_enter(runner, &scope, NULL), MEND_OK);
+  s->boundary = mend_healing_boundary(runner);
+  hang_and_advance(&hanging_call);
+  s->boundary = outer;
+  cr_assert_eq(mend_healing_exit(runner, NULL), MEND_OK);
+  check_ended(&hanging_call);
+  cr_assert(!pthread_equal(hanging_call.policy_thread, pthread_self()));
+  mend_healing_runner_release(runner);
+  scenario_close(s);
+  free(s);
+}
+
+/* ---- Two agent threads: what is found first is announced last ---- */
+
+typedef struct two_agents {
+  scenario *s;
+  pthread_t slow;
+  atomic_int stage; /* 1: the slow one's next before is held; 2: it is; 3: it may go on */
+  log_text told;
+} two_agents;
+
+static mend_status hold_before(void *ctx, const mend_event *event) {
+  two_agents *self = ctx;
+  if (event->kind != MEND_EVENT_TOOL_BEFORE || !pthread_equal(pthread_self(), self->slow) ||
+      atomic_load(&self->stage) != 1)
+    return MEND_OK;
+  atomic_store(&self->stage, 2);
+  while (atomic_load(&self->stage) != 3)
+    sched_yield();
+  return MEND_OK;
+}
+
+static mend_status tell_healing(void *ctx, const mend_event *event) {
+  two_agents *self = ctx;
+  const mend_any_event *any = (const mend_any_event *)(const void *)event;
+  if (event->kind == MEND_EVENT_DETECTION) note(&self->told, "found %u;", (unsigned)any->detection.detection_id);
+  if (event->kind == MEND_EVENT_ACTION) note(&self->told, "decided %u;", (unsigned)any->action.detection_id);
+  return MEND_OK;
+}
+
+static void *call_slowly(void *ctx) {
+  two_agents *self = ctx;
+  self->slow = pthread_self();
+  call_quietly(self->s, "a");
+  atomic_store(&self->stage, 1);
+  call_quietly(self->s, "a");
+  return NULL;
+}
+
+Test(decider, in_the_order_of_the_log) {
+  scenario *s = scenario_new();
+  two_agents agents = {.s = s};
+  char watched[] = "loop=1", tools[][16] = {"a ok=1", "b ok=1"}, hook[] = "wd observe";
+  pthread_t thread;
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  watch(s, watched);
+  add_tool(s, tools[0]);
+  add_tool(s, tools[1]);
+  add_watchdog_hook(s, hook);
+  cr_assert_eq(mend_run_subscribe(s->run, "healing.*", tell_healing, &agents, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(s->run, "*", hold_before, &agents, NULL, NULL), MEND_OK);
+  cr_assert_eq(pthread_create(&thread, NULL, call_slowly, &agents), 0);
+  while (atomic_load(&agents.stage) != 2)
+    sched_yield();
+  call_quietly(s, "b");
+  call_quietly(s, "b");
+  atomic_store(&agents.stage, 3);
+  cr_assert_eq(pthread_join(thread, NULL), 0);
+  cr_assert_str_eq(agents.told.text, "found 2;found 1;decided 1;decided 2;");
+  scenario_close(s);
+  free(s);
+}
+
+/* ---- A detection that could not be published: those after it are decided about all the same ---- */
+
+static mend_status observe_ids(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  note(ctx, "%u;", (unsigned)detection->id);
+  *ret_action = mend_action_none();
+  return MEND_OK;
+}
+
+/* Publishes readings from deeper and deeper, until the bus refuses what is found. */
+static mend_status read_deeper(void *ctx, const mend_event *event) {
+  static const double readings[] = {0.9, 0.9, 0.9, 0.1, 0.1};
+  scenario *s = ctx;
+  const mend_user_message_event *message = (const mend_user_message_event *)event;
+  mend_user_message_event deeper = MEND_USER_MESSAGE_EVENT_INIT;
+  if (message->text.len > 0) {
+    deeper.text = (mend_str){message->text.ptr + 1, message->text.len - 1};
+    mend_run_publish(s->run, &deeper.event);
+    return MEND_OK;
+  }
+  for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+    mend_confidence_event reading = MEND_CONFIDENCE_EVENT_INIT;
+    reading.confidence = readings[i];
+    mend_run_publish(s->run, &reading.event);
+  }
+  return MEND_OK;
+}
+
+Test(decider, detection_that_is_refused) {
+  bool refused = false;
+  for (size_t depth = 0; depth < 32; depth++) {
+    static const char levels[] = "................................";
+    scenario *s = scenario_new();
+    log_text decided = {.len = 0};
+    mend_bus_stats stats = {.size = sizeof stats};
+    char watched[] = "loop=1 regression", tool[] = "a ok=1";
+    cr_assert_eq(scenario_try_open(s), MEND_OK);
+    watch(s, watched);
+    add_tool(s, tool);
+    cr_assert_eq(mend_boundary_add_watchdog_hook(s->boundary, NULL, observe_ids, &decided, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(s->bus, "user.message", read_deeper, s, NULL, NULL), MEND_OK);
+    mend_user_message_event message = MEND_USER_MESSAGE_EVENT_INIT;
+    message.text = (mend_str){levels, depth};
+    mend_run_publish(s->run, &message.event);
+    const bool found = strstr(s->events.text, "detection:regression") != NULL;
+    mend_bus_get_stats(s->bus, &stats);
+    refused = refused || (!found && stats.dropped == 1);
+    call_quietly(s, "a");
+    call_quietly(s, "a");
+    cr_assert(strstr(decided.text, found || stats.dropped == 1 ? "1;2;" : "1;") != NULL, "depth %zu: %s", depth,
+              decided.text);
+    scenario_close(s);
+    free(s);
+  }
+  cr_assert(refused);
+}
+
+/* ---- Questions of one watchdog hook: the first is asked, each other one is published ---- */
+
+static mend_status find_many(void *state, const mend_event *event, mend_emitter *emitter) {
+  (void)event;
+  const unsigned *count = state;
+  for (unsigned i = 0; i < *count; i++) {
+    mend_detection found = MEND_DETECTION_INIT;
+    found.reason = MEND_STR("many");
+    const mend_status status = mend_emit(emitter, &found);
+    if (status != MEND_OK) return status;
+  }
+  return MEND_OK;
+}
+
+static mend_status count_shadowed(void *ctx, const mend_event *event) {
+  (void)event;
+  ++*(unsigned *)ctx;
+  return MEND_OK;
+}
+
+Test(decider, questions_of_one_hook) {
+  static const struct { unsigned found, shadowed; } cases[] = {{1, 0}, {2, 1}, {5, 4}, {17, 16}, {30, 16}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    scenario *s = scenario_new();
+    unsigned found = cases[i].found, shadowed = 0;
+    char hook[] = "wd escalate";
+    const mend_watchdog_vtable vtable = {
+        .size = sizeof vtable, .name = "many", .topics = "tool.before", .event = find_many};
+    mend_watchdog *watchdog;
+    cr_assert_eq(scenario_try_open(s), MEND_OK);
+    cr_assert_eq(mend_watchdog_new(&vtable, &found, &s->memory.base, &watchdog, NULL), MEND_OK);
+    cr_assert_eq(mend_watchdog_watch_run(watchdog, s->run), MEND_OK);
+    add_watchdog_hook(s, hook);
+    cr_assert_eq(mend_run_subscribe(s->run, "hook.shadowed", count_shadowed, &shadowed, NULL, NULL), MEND_OK);
+    call_quietly(s, "a");
+    cr_assert_eq(shadowed, cases[i].shadowed, "%u: %u", found, shadowed);
+    shadowed = 0;
+    found = 1; /* what was dropped was dropped for that call only */
+    call_quietly(s, "a");
+    cr_assert_eq(shadowed, 0u);
+    mend_watchdog_release(watchdog);
+    scenario_close(s);
+    free(s);
+  }
 }
 
 /* ---- A policy that lets go of the last boundary while it decides ---- */

@@ -346,8 +346,8 @@ static const struct {
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=skip=0", "", "before#1:plan skipped#1:plan@h",
      "OK skipped value=0 reason=skipping hook=h attempts=1"},
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=redirect=-={\"prompt\":\"\\u0061nother\"}",
-     "prompt(another) agent(another) executor(1) update(1,2) ", "before#1:plan after#1:plan>plan",
-     "OK redirected value=2 attempts=1"},
+     "prompt(another) agent(another) executor(1) update(1,2) ", "before#1:plan after#1:plan>plan<h",
+     "OK redirected value=2 reason=redirecting hook=h attempts=1"},
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=abort=no", "", "before#1:plan aborted#1:plan@h",
      "ABORTED aborted reason=no hook=h attempts=1"},
 };

@@ -185,6 +185,7 @@ Test(frames, drain) {
     mend__boundary_close(s->boundary);
     cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("wait"), (mend_str)MEND_ABSENT, NULL, &result), MEND_ECLOSED);
     cr_assert_eq(result.outcome, MEND_OUTCOME_FAILED);
+    cr_assert(mend_str_equal(result.error_message, MEND_STR("the healing scope of this run was left")));
     /* The clock stands still: only a call that ends can end the wait, so no grace is given to one that does not. */
     const uint64_t grace_ns = worker.obeys ? MEND_SECOND_NS : 0;
     cr_assert_eq(mend__boundary_drain(s->boundary, MEND_STR("over"), grace_ns), worker.obeys ? 0u : 1u);

@@ -229,3 +229,31 @@ Test(publishing, hash_of_arguments) {
   mend__buffer_free(&texts[0]);
   mend__buffer_free(&texts[1]);
 }
+
+/* Whichever comes first, hooks that publish and a boundary do not come together. */
+Test(publishing, with_a_boundary) {
+  for (int boundary_first = 0; boundary_first < 2; boundary_first++) {
+    hook_world world;
+    mend_hooks *hooks;
+    mend_boundary *boundary = NULL;
+    mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
+    mend_error error = {MEND_OK, 0, 0, ""};
+    hook_world_open(&world);
+    cr_assert_eq(mend_hooks_new(&world.memory.base, &hooks), MEND_OK);
+    options.run = world.run;
+    options.hooks = hooks;
+    if (boundary_first == 1) {
+      cr_assert_eq(mend_boundary_new(&options, &boundary, NULL), MEND_OK);
+      cr_assert_eq(mend_hooks_add_publishing(hooks, &error), MEND_EINVAL);
+      cr_assert_str_eq(error.message,
+                       "hook publishing: a boundary uses these hooks and publishes by itself, every event "
+                       "would come twice");
+    } else {
+      cr_assert_eq(mend_hooks_add_publishing(hooks, NULL), MEND_OK);
+      cr_assert_eq(mend_boundary_new(&options, &boundary, &error), MEND_EINVAL);
+    }
+    mend_boundary_release(boundary);
+    mend_hooks_release(hooks);
+    hook_world_close(&world);
+  }
+}
