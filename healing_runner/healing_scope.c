@@ -199,8 +199,8 @@ static mend_status enter_locked(mend_healing_runner *runner, const mend_scope_op
     return mend_error_set(error, MEND_ECLOSED, "run %.*s: its healing scope is being left",
                           MEND_STR_ARG(mend_run_id(runner->run)));
   }
-  const mend_status status = runner->depth == 0 ? enter_first(runner, options->run, error)
-                                                : belong_to(runner, options->run, error);
+  const mend_status status =
+      runner->depth == 0 ? enter_first(runner, options->run, error) : belong_to(runner, options->run, error);
   if (status == MEND_OK) runner->depth++;
   return status;
 }
