@@ -125,6 +125,8 @@ Test(loop_drivers, removed_within_a_run_with_the_next_one) {
     cr_assert_eq(add(&first), MEND_OK);
     cr_assert_eq(add(&other), MEND_OK);
     cr_assert_eq(add(&third), MEND_OK);
+    flush(w.loop); /* the turn that asks the new ones is over when the next one has begun */
+    flush(w.loop);
     pthread_mutex_lock(&first.lock); /* all at once: the loop asks them when it comes to the first */
     first.due_ns = other.due_ns = third.due_ns = 0;
     first.waker.wake(first.waker.ctx);
