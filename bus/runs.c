@@ -116,10 +116,11 @@ static mend_status make_run(mend_bus *bus, const mend_run_options *options, mend
 
 static uint64_t last_event_of(mend_run *run) { return atomic_load_explicit(&run->last_event_ns, memory_order_relaxed); }
 
-/* A run is let go of soon after its last event, so its place is near the end. */
+/* A run is let go of soon after its last event, so its place is near the end; or all are, the latest first. */
 static void idle_insert(mend_run *run) {
   mend_bus *bus = run->bus;
-  mend_run *before = bus->most_recent;
+  const bool is_oldest = bus->least_recent != NULL && last_event_of(run) < last_event_of(bus->least_recent);
+  mend_run *before = is_oldest ? NULL : bus->most_recent;
   while (before != NULL && last_event_of(before) > last_event_of(run))
     before = before->less_recent;
   run->less_recent = before;

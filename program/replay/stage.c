@@ -257,8 +257,8 @@ mend_status stage_open(stage *on, const replay_settings *settings, const char *p
 
 void stage_close(stage *on) {
   mend_subscription_close(&on->subscription);
-  while (on->newest != NULL)
-    forget_run(on, on->newest);
+  while (on->oldest != NULL)
+    forget_run(on, on->oldest);
   mend__strmap_free(&on->runs);
   spare_calls_free(&on->spare_calls);
   mend__buffer_free(&on->text);
