@@ -244,7 +244,7 @@ static uint64_t drain(mend_healing_runner *runner) {
   return mend__boundary_drain(runner->scope.boundary, reason, runner->exit_grace_ns);
 }
 
-/* In the order of DESIGN 3, "Exit of a scope". The loop lets go of the run first, so that nothing is found behind our back. */
+/* In the order that mend_healing_exit tells. The loop lets go of the run first, so that nothing is found behind our back. */
 static void leave(mend_healing_runner *runner, mend_healing_report *ret_report) {
   mend__boundary_close(runner->scope.boundary);
   const uint64_t abandoned = drain(runner);

@@ -215,7 +215,7 @@ Test(deadlines, wakes_only_for_earlier_ones) {
   mend_deadlines_free(deadlines);
 }
 
-/* Calls of 1 us each with the same timeout of 60 s: the waiter wakes once a timeout, as DESIGN 3 promises. */
+/* Calls of 1 us each with the same timeout of 60 s: the waiter wakes once a timeout, as mend/clock.h promises. */
 Test(deadlines, a_run_of_ordinary_calls_wakes_hardly_ever) {
   size_t wakes = 0, timers = 0;
   mend_deadlines *deadlines = new_deadlines((mend_waker){count_wake, &wakes});

@@ -1,5 +1,5 @@
 /* Recorded runs and what the seed rules find in them: NAME.jsonl, and NAME.expect.json with {"seed": [{"kind",
- * "at_line", "call_id"?}], "config": {}}. The replay here is the plain one of spec/watchdogs.md: the clock moves to a
+ * "at_line", "call_id"?}], "config": {}}. The replay here is a plain one: the clock moves to a
  * line's time, what is due by then belongs to that line, then the line's event is delivered. */
 #include "bus/event_json.h"
 #include "core/memory.h"

@@ -1,4 +1,4 @@
-/* Loop in seed mode, rule by rule (spec/watchdogs.md). */
+/* Loop in seed mode, rule by rule (docs/watchdogs.md). */
 #include "mend/json.h"
 #include "world.h"
 

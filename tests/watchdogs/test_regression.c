@@ -1,4 +1,4 @@
-/* Regression in seed mode, rule by rule (spec/watchdogs.md). */
+/* Regression in seed mode, rule by rule (docs/watchdogs.md). */
 #include "world.h"
 
 static mend_watchdog *regression_on(test_world *world, uint32_t n, double drop) {

@@ -1,4 +1,4 @@
-/* Stall in seed mode, rule by rule (spec/watchdogs.md). */
+/* Stall in seed mode, rule by rule (docs/watchdogs.md). */
 #include "world.h"
 
 static mend_watchdog *stall_on(test_world *world, double timeout_s) {
