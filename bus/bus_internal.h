@@ -218,7 +218,6 @@ mend_status mend__topic_intern(mend_bus *bus, mend_str name, mend__topic **ret_t
 const char *mend__topic_name_fault(mend_str name);
 
 /* subscribers.c: under the mutex */
-bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic);
 mend_str mend__pattern_text(mend_bus *bus, uint8_t match, uint32_t pattern); /* takes the mutex itself */
 mend_status mend__subscribers_for_new_topic(mend_bus *bus, mend__topic *topic);
 void mend__subscription_free(mend_bus *bus, mend_subscription *subscription); /* without the mutex: calls destroy */

@@ -10,7 +10,7 @@ static bool starts_with(mend_str text, mend_str prefix) {
   return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
 }
 
-bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic) {
+static bool pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic) {
   if (match == MEND__MATCH_EXACT) return pattern == topic->number;
   return match == MEND__MATCH_ALL || starts_with(topic->name, pattern_at(bus, pattern)->prefix);
 }
@@ -143,7 +143,7 @@ static mend__topic *next_match(mend_bus *bus, const mend_subscription *subscript
   }
   while (*position < count) {
     mend__topic *topic = mend__topic_at(bus, (*position)++);
-    if (mend__pattern_matches(bus, subscription->match, subscription->pattern, topic)) return topic;
+    if (pattern_matches(bus, subscription->match, subscription->pattern, topic)) return topic;
   }
   return NULL;
 }
@@ -185,7 +185,7 @@ mend_status mend__subscribers_for_new_topic(mend_bus *bus, mend__topic *topic) {
     mend_subscription **wildcards = bus->wildcards[class].items;
     for (size_t i = 0; i < bus->wildcards[class].count; i++) {
       mend_subscription *wildcard = wildcards[i];
-      if (mend__pattern_matches(bus, wildcard->match, wildcard->pattern, topic)) append(array, wildcard);
+      if (pattern_matches(bus, wildcard->match, wildcard->pattern, topic)) append(array, wildcard);
     }
   }
   if (array->count == 0) {

@@ -16,10 +16,9 @@ struct mend__lines {
   size_t max_line;
   char *data;
   size_t capacity;
-  size_t start;   /* of the line being looked for, in data */
-  size_t scanned; /* up to here there is no line feed */
-  size_t end;     /* of what has been read */
-  uint64_t offset;
+  size_t start;    /* of the line being looked for, in data */
+  size_t scanned;  /* up to here there is no line feed */
+  size_t end;      /* of what has been read */
   uint64_t number; /* of the last line handed out */
   bool at_end;
   bool skipping; /* the line being looked for is too long: what came before `start` is gone */
@@ -40,8 +39,6 @@ void mend__lines_free(mend__lines *lines) {
   mend__free(lines->allocator, lines->data);
   mend__free(lines->allocator, lines);
 }
-
-uint64_t mend__lines_offset(const mend__lines *lines) { return lines->offset; }
 
 static void move_to_front(mend__lines *lines) {
   if (lines->start == 0) return;
@@ -73,7 +70,6 @@ static mend_status read_more(mend__lines *lines) {
   if (got < 0) return MEND_EIO;
   lines->at_end = got == 0;
   lines->end += (size_t)got;
-  lines->offset += (uint64_t)got;
   return MEND_OK;
 }
 

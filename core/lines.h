@@ -17,8 +17,6 @@ mend_status mend__lines_new(const mend_allocator *allocator, int fd, size_t max_
 void mend__lines_free(mend__lines *lines);
 /* MEND_ENOENT at the end, MEND_ELIMIT (number set, text absent), MEND_EIO (errno kept), MEND_ENOMEM. */
 mend_status mend__lines_next(mend__lines *lines, mend__line *ret_line);
-/* Bytes read so far, for progress. */
-uint64_t mend__lines_offset(const mend__lines *lines);
 /* Opens a file for reading: "-" is standard input (dup). Errors name the path and the reason; a folder is refused. */
 mend_status mend__open_input(const char *path, int *ret_fd, mend_error *error);
 

@@ -3,9 +3,7 @@
 #include "core/options_size.h"
 #include "healing_runner/healing_internal.h"
 #include "hooks/scope.h"
-#include "watchdogs/poll.h"
-
-#include <time.h>
+#include "watchdogs/room.h"
 
 /* ---- Entering, step by step; a step that fails leaves what came before to be taken down ---- */
 
@@ -223,31 +221,11 @@ mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_opt
   return status;
 }
 
-static const struct timespec a_moment = {.tv_nsec = 1000000};
-
-/* A virtual clock may stand still while we wait: then the grace passes in real time. */
-static uint64_t drain_in_virtual_time(mend_healing_runner *runner, mend_str reason) {
-  const uint64_t real_ns = mend_clock_now(mend_clock_real()).mono_ns;
-  const uint64_t virtual_ns = mend_clock_now(mend_bus_clock(runner->bus)).mono_ns;
-  for (;;) {
-    const uint64_t open = mend__boundary_drain(runner->scope.boundary, reason, 0);
-    if (open == 0) return 0;
-    if (mend_clock_now(mend_clock_real()).mono_ns - real_ns >= runner->exit_grace_ns) return open;
-    if (mend_clock_now(mend_bus_clock(runner->bus)).mono_ns - virtual_ns >= runner->exit_grace_ns) return open;
-    nanosleep(&a_moment, NULL);
-  }
-}
-
-static uint64_t drain(mend_healing_runner *runner) {
-  const mend_str reason = MEND_STR("the healing scope was left");
-  if (mend_clock_is_virtual(mend_bus_clock(runner->bus))) return drain_in_virtual_time(runner, reason);
-  return mend__boundary_drain(runner->scope.boundary, reason, runner->exit_grace_ns);
-}
-
 /* In the order that mend_healing_exit tells. The loop lets go of the run first, so that nothing is found behind our back. */
 static void leave(mend_healing_runner *runner, mend_healing_report *ret_report) {
   mend__boundary_close(runner->scope.boundary);
-  const uint64_t abandoned = drain(runner);
+  const uint64_t abandoned =
+      mend__boundary_drain(runner->scope.boundary, MEND_STR("the healing scope was left"), runner->exit_grace_ns);
   stop_waiting(runner);
   mend__run_poll_watchdogs(runner->run);
   mend__boundary_settle(runner->scope.boundary);

@@ -1,6 +1,7 @@
 #include "core/options_size.h"
 #include "healing_runner/healing_internal.h"
 #include "mend/json.h"
+#include "watchdogs/room.h"
 
 #include <math.h>
 
@@ -13,18 +14,12 @@ static bool names_models(mend_str models) {
 }
 
 static mend_status check_config(const mend_options *config, mend_error *error) {
-  mend_status status = mend_options_check(config, error);
-  if (status != MEND_OK) return status;
-  if (config->mode != MEND_WATCH_MODE_SEED) {
-    return mend_error_set(error, MEND_ENOTSUP,
-                          "mode: evidence is not available in mend " MEND_VERSION ", expected seed");
-  }
-  if (names_models(config->fallback.models)) {
-    return mend_error_set(error, MEND_ENOTSUP,
-                          "fallback.models: failing over between models is not available in mend " MEND_VERSION
-                          ", expected an empty list");
-  }
-  return MEND_OK;
+  const mend_str models = config->fallback.models;
+  if (!names_models(models)) return MEND_OK;
+  return mend_error_set(error, MEND_ENOTSUP,
+                        "fallback.models: %.*s, failing over between models is not available in mend " MEND_VERSION
+                        ", expected an empty list",
+                        MEND_STR_ARG(models));
 }
 
 static mend_status take_options(mend_healing_options *ret_options, mend_options *ret_config,
@@ -50,30 +45,14 @@ static mend_status take_options(mend_healing_options *ret_options, mend_options 
 
 /* ---- Its watchdogs ---- */
 
-enum { BUILTIN_MAX = 3 };
-
-static mend_status add_builtin(mend_healing_runner *runner, bool enabled, mend_status status, mend_watchdog *made) {
-  if (enabled && status == MEND_OK) runner->watchdogs[runner->watchdog_count++] = made;
-  return status;
-}
-
 static mend_status make_watchdogs(mend_healing_runner *runner, const mend_healing_options *options, mend_error *error) {
-  const mend_allocator *allocator = runner->allocator;
-  const mend_options *config = &runner->config;
-  runner->watchdogs = mend__alloc_zero(allocator, (BUILTIN_MAX + options->watchdog_count) * sizeof *runner->watchdogs);
+  const size_t most = MEND__BUILTIN_MAX + options->watchdog_count;
+  runner->watchdogs = mend__alloc_zero(runner->allocator, most * sizeof *runner->watchdogs);
   if (runner->watchdogs == NULL) return mend_error_set(error, MEND_ENOMEM, "a healing runner: out of memory");
-  mend_watchdog *made = NULL;
-  mend_status status = MEND_OK;
-  if (config->stall.enable) status = mend_stall_watchdog_new(&config->stall, allocator, &made, error);
-  status = add_builtin(runner, config->stall.enable, status, made);
-  if (status == MEND_OK && config->loop.enable) status = mend_loop_watchdog_new(&config->loop, allocator, &made, error);
-  status = add_builtin(runner, config->loop.enable, status, made);
-  if (status == MEND_OK && config->regression.enable) {
-    status = mend_regression_watchdog_new(&config->regression, allocator, &made, error);
-  }
-  status = add_builtin(runner, config->regression.enable, status, made);
+  const mend_status status =
+      mend__builtins_new(&runner->config, runner->allocator, runner->watchdogs, &runner->builtin_count, error);
   if (status != MEND_OK) return status;
-  runner->builtin_count = runner->watchdog_count;
+  runner->watchdog_count = runner->builtin_count;
   for (size_t i = 0; i < options->watchdog_count; i++)
     runner->watchdogs[runner->watchdog_count++] = mend_watchdog_retain(options->watchdogs[i]);
   return MEND_OK;

@@ -128,16 +128,36 @@ static size_t stop_waiting(mend_boundary *boundary) {
 }
 
 /* Without memory for something to wait on it does not wait. */
-size_t mend__boundary_drain(mend_boundary *boundary, mend_str reason, uint64_t grace_ns) {
+static size_t drain_for(mend_boundary *boundary, mend_clock *clock, uint64_t ns) {
   mend_token *drain = NULL;
-  cancel_open(boundary, reason);
-  if (mend_token_new(boundary->allocator, mend_bus_clock(mend_run_bus(boundary->run)), &drain) == MEND_OK &&
-      await(boundary, drain)) {
-    mend_token_wait(drain, grace_ns);
+  if (mend_token_new(boundary->allocator, clock, &drain) == MEND_OK && await(boundary, drain)) {
+    mend_token_wait(drain, ns);
   }
   const size_t open = stop_waiting(boundary);
   mend_token_release(drain);
   return open;
+}
+
+static uint64_t since(mend_clock *clock, uint64_t start_ns) { return mend_clock_now(clock).mono_ns - start_ns; }
+
+/* A virtual clock may move or stand still meanwhile: looked at every so often, and the grace passes in real time at last. */
+static size_t drain_in_virtual_time(mend_boundary *boundary, mend_clock *clock, uint64_t grace_ns) {
+  static const uint64_t slice_ns = 5000000;
+  const uint64_t start_ns = mend_clock_now(clock).mono_ns, real_start_ns = mend_clock_now(mend_clock_real()).mono_ns;
+  for (;;) {
+    const uint64_t real_ns = since(mend_clock_real(), real_start_ns);
+    const bool is_over = real_ns >= grace_ns || since(clock, start_ns) >= grace_ns;
+    const uint64_t left_ns = is_over ? 0 : grace_ns - real_ns;
+    const size_t open = drain_for(boundary, mend_clock_real(), left_ns < slice_ns ? left_ns : slice_ns);
+    if (open == 0 || is_over) return open;
+  }
+}
+
+size_t mend__boundary_drain(mend_boundary *boundary, mend_str reason, uint64_t grace_ns) {
+  mend_clock *clock = mend_bus_clock(mend_run_bus(boundary->run));
+  cancel_open(boundary, reason);
+  return mend_clock_is_virtual(clock) ? drain_in_virtual_time(boundary, clock, grace_ns)
+                                      : drain_for(boundary, clock, grace_ns);
 }
 
 void mend__boundary_settle(mend_boundary *boundary) { mend__decide(boundary->run_state); }

@@ -1,3 +1,4 @@
+#include "core/json_hash.h"
 #include "hooks/hooks_internal.h"
 
 /* ---- What its tool sees ---- */
@@ -23,18 +24,14 @@ mend_status mend_call_progress(mend_call *call, uint64_t bytes, mend_str note) {
 
 /* ---- Its answer ---- */
 
-/* Most texts are small and need no memory; what only failed for want of it, or is no JSON, is looked at again. */
+/* What was hashed by its structure is JSON. */
 mend_status mend__json_read(mend_str text, const mend_allocator *allocator, mend_hash *ret_hash, mend_error *error) {
-  uint64_t scratch[256];
-  mend_json_hash_result read = mend_json_hash(text, scratch, sizeof scratch);
-  if (read.raw) {
-    const mend_status status = mend_json_check(text, MEND__VALUE_DEPTH, error);
-    if (status != MEND_OK) return status;
-    read.hash = mend__hash_args(text, allocator);
-    if (mend_hash_is_none(read.hash)) return mend_error_set(error, MEND_ENOMEM, "out of memory");
-  }
-  *ret_hash = read.hash;
-  return MEND_OK;
+  mend_json_hash_result read;
+  mend_status status = mend__json_hash_alloc(text, allocator, &read);
+  if (status != MEND_OK) return mend_error_set(error, status, "%s", mend_status_message(status));
+  if (read.raw) status = mend_json_check(text, MEND__VALUE_DEPTH, error);
+  if (status == MEND_OK) *ret_hash = read.hash;
+  return status;
 }
 
 void mend__call_tell(mend_call *call, mend_str *field, mend_str text) {

@@ -1,7 +1,7 @@
 /* Watchdog hooks: from detections to decisions. One thread a run decides at a time, whichever comes first; another that comes
  * to a before waits for it, and one that comes with a detection leaves it to it. */
 #include "hooks/hooks_internal.h"
-#include "watchdogs/poll.h"
+#include "watchdogs/room.h"
 
 struct mend__decider {
   mend__decider *next;

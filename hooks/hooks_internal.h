@@ -56,8 +56,6 @@ bool mend__hooks_use(mend_hooks *hooks);
 
 /* ---- publishing.c ---- */
 
-/* The exact canonical hash; none for an absent text and when out of memory, where readers make it themselves. */
-mend_hash mend__hash_args(mend_str args, const mend_allocator *allocator);
 extern const mend_hook mend__publishing_hook; /* by its functions mend__hooks_publish knows it */
 
 /* ---- tools.c ---- */

@@ -1,17 +1,5 @@
+#include "core/json_hash.h"
 #include "hooks/hooks_internal.h"
-
-/* Small arguments are hashed with what the stack has; only what was too much for it gets a block. */
-mend_hash mend__hash_args(mend_str args, const mend_allocator *allocator) {
-  if (args.ptr == NULL) return (mend_hash){0, 0};
-  uint64_t small[256];
-  const mend_json_hash_result result = mend_json_hash(args, small, sizeof small);
-  if (!result.raw || args.len > MEND_HASH_TEXT_MAX) return result.hash;
-  void *scratch = mend__alloc(allocator, MEND_HASH_SCRATCH);
-  if (scratch == NULL) return (mend_hash){0, 0};
-  const mend_hash hash = mend_json_hash(args, scratch, MEND_HASH_SCRATCH).hash;
-  mend__free(allocator, scratch);
-  return hash;
-}
 
 static mend_status publish(const mend_hook_call *call, mend_event *event) {
   event->call = call->call;
@@ -26,7 +14,11 @@ static mend_status publish_before(void *ctx, const mend_hook_call *call, mend_de
   mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
   event.tool_name = call->tool_name;
   event.args = call->args;
-  event.args_hash = mend__hash_args(call->args, mend_bus_allocator(mend_run_bus(call->run)));
+  mend_json_hash_result hashed; /* without memory for it readers make it themselves */
+  const mend_allocator *allocator = mend_bus_allocator(mend_run_bus(call->run));
+  if (call->args.ptr != NULL && mend__json_hash_alloc(call->args, allocator, &hashed) == MEND_OK) {
+    event.args_hash = hashed.hash;
+  }
   event.attempt = call->attempt;
   return publish(call, &event.event);
 }

@@ -1,6 +1,6 @@
 #include "core/options_size.h"
 #include "mend/json.h"
-#include "watchdogs/poll.h"
+#include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
 /* ---- Making one ---- */

@@ -1,6 +1,7 @@
 /* Loop: the last n calls of a run in a ring, and how often each pair of tool and arguments occurs in it in a hash
  * table. The calls of one pair are linked from the oldest to the newest, so a report can name the first. Both grow
  * with what the ring holds, up to n. */
+#include "core/json_hash.h"
 #include "core/options_size.h"
 #include "mend/json.h"
 #include "watchdogs/watchdogs_internal.h"
@@ -144,17 +145,10 @@ static mend_status remember(loop_state *state, const mend_event *event, mend_has
 
 /* ---- The pair ---- */
 
-/* Small arguments are hashed with what the stack has; only what was too much for it gets a block. */
 static mend_status hash_args(const loop_state *state, mend_str args, mend_hash *ret_hash) {
-  const mend_allocator *allocator = state->watchdog->allocator;
-  uint64_t small[256];
-  mend_json_hash_result result = mend_json_hash(args, small, sizeof small);
-  if (result.raw && args.len <= MEND_HASH_TEXT_MAX) {
-    void *scratch = mend__alloc(allocator, MEND_HASH_SCRATCH);
-    if (scratch == NULL) return MEND_ENOMEM;
-    result = mend_json_hash(args, scratch, MEND_HASH_SCRATCH);
-    mend__free(allocator, scratch);
-  }
+  mend_json_hash_result result;
+  const mend_status status = mend__json_hash_alloc(args, state->watchdog->allocator, &result);
+  if (status != MEND_OK) return status;
   if (result.raw) mend__count(&state->watchdog->counters.raw);
   *ret_hash = result.hash;
   return MEND_OK;

@@ -1,4 +1,4 @@
-#include "watchdogs/poll.h"
+#include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 #include "core/options_size.h"
-#include "watchdogs/poll.h"
+#include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
 /* ---- The hub ---- */
@@ -309,64 +309,33 @@ mend_status mend_bus_watchdog(mend_bus *bus, const char *name, mend_watchdog **r
 
 /* ---- The built-in ones by their options ---- */
 
-static mend_status new_stall(const mend_options *options, const mend_allocator *allocator, mend_watchdog **ret_watchdog,
-                             mend_error *error) {
-  return mend_stall_watchdog_new(&options->stall, allocator, ret_watchdog, error);
-}
-
-static mend_status new_loop(const mend_options *options, const mend_allocator *allocator, mend_watchdog **ret_watchdog,
-                            mend_error *error) {
-  return mend_loop_watchdog_new(&options->loop, allocator, ret_watchdog, error);
-}
-
-static mend_status new_regression(const mend_options *options, const mend_allocator *allocator,
-                                  mend_watchdog **ret_watchdog, mend_error *error) {
-  return mend_regression_watchdog_new(&options->regression, allocator, ret_watchdog, error);
-}
-
-enum { BUILTIN_COUNT = 3 };
-
-static mend_status watch_with(mend__watches *hub, const mend_options *options, mend_watchdog *made[BUILTIN_COUNT],
-                              mend_error *error) {
-  static mend_status (*const makers[BUILTIN_COUNT])(const mend_options *, const mend_allocator *, mend_watchdog **,
-                                                    mend_error *) = {new_stall, new_loop, new_regression};
-  const bool enabled[BUILTIN_COUNT] = {options->stall.enable, options->loop.enable, options->regression.enable};
-  for (int i = 0; i < BUILTIN_COUNT; i++) {
-    if (!enabled[i]) continue;
-    mend_status status = makers[i](options, hub->allocator, &made[i], error);
-    if (status != MEND_OK) return status;
-    status = mend_watchdog_watch_bus(made[i], hub->bus);
-    if (status != MEND_OK) {
-      return mend_error_set(error, status, "watching the bus with %s: %s", made[i]->name, mend_status_message(status));
-    }
+static mend_status watch_with(mend__watches *hub, mend_watchdog *const *made, size_t count, mend_error *error) {
+  for (size_t i = 0; i < count; i++) {
+    const mend_status status = mend_watchdog_watch_bus(made[i], hub->bus);
+    if (status == MEND_OK) continue;
+    return mend_error_set(error, status, "watching the bus with %s: %s", made[i]->name, mend_status_message(status));
   }
   return MEND_OK;
 }
 
-/* 83 of 100 quiet series of 100 readings raise a false alarm with 5 at noise 0.10, 6 of 100 with 10. */
-const char *mend__watch_warning(const mend_options *options) {
-  if (!options->regression.enable || options->regression.window_n >= 6) return NULL;
-  return "regression.window_n is below 6: with noisy readings it often raises false alarms";
-}
-
 mend_status mend_bus_watch(mend_bus *bus, const mend_options *given, mend_error *error) {
   mend_options options = MEND_OPTIONS_INIT;
-  mend_status status = mend__options_take_tree(&options, given, error);
-  if (status == MEND_OK) status = mend_options_check(&options, error);
-  if (status != MEND_OK) return status;
-  if (options.mode != MEND_WATCH_MODE_SEED) {
-    return mend_error_set(error, MEND_ENOTSUP,
-                          "mode: evidence is not available in mend " MEND_VERSION ", expected seed");
-  }
+  mend_watchdog *made[MEND__BUILTIN_MAX];
+  size_t count;
   mend__watches *hub;
+  mend_status status = mend__options_take_tree(&options, given, error);
+  if (status == MEND_OK) status = mend__builtins_new(&options, mend_bus_allocator(bus), made, &count, error);
+  if (status != MEND_OK) return status;
   status = mend__watches_of(bus, &hub);
-  if (status != MEND_OK) return mend_error_set(error, status, "watching the bus: %s", mend_status_message(status));
-  mend_watchdog *made[BUILTIN_COUNT] = {NULL};
-  status = watch_with(hub, &options, made, error);
-  for (int i = BUILTIN_COUNT - 1; i >= 0; i--) {
-    if (status != MEND_OK && made[i] != NULL) remove_watchdog(hub, made[i]);
-    mend_watchdog_release(made[i]);
+  if (status == MEND_OK) {
+    status = watch_with(hub, made, count, error);
+    for (size_t i = count; status != MEND_OK && i-- > 0;)
+      remove_watchdog(hub, made[i]);
+  } else {
+    mend_error_set(error, status, "watching the bus: %s", mend_status_message(status));
   }
+  for (size_t i = 0; i < count; i++)
+    mend_watchdog_release(made[i]);
   if (status != MEND_OK) return status;
   set_poll_interval(hub, options.poll_interval_s);
   const char *warning = mend__watch_warning(&options);

@@ -3,6 +3,7 @@
 #include "support/test_support.h"
 
 #include "core/buffer.h"
+#include "core/json_hash.h"
 #include "mend/json.h"
 
 #include <inttypes.h>
@@ -275,4 +276,49 @@ Test(hash, text) {
     cr_assert_eq(mend_hash_parse(mend_str_from(wrong[i]), &hash), MEND_EINVAL, "%s", wrong[i]);
     cr_assert(mend_hash_equal(hash, cases[2].hash), "untouched");
   }
+}
+
+/* ---- Without scratch of the caller's ---- */
+
+static mend_json_hash_result hash_alloc(mend_test_allocator *memory, mend_str text) {
+  mend_json_hash_result result;
+  cr_assert_eq(mend__json_hash_alloc(text, &memory->base, &result), MEND_OK);
+  cr_assert(!mend_hash_is_none(result.hash));
+  cr_assert_eq(atomic_load(&memory->blocks), 0u);
+  return result;
+}
+
+Test(hash, with_memory_of_its_own) {
+  mend_test_allocator memory;
+  mend_test_allocator_init(&memory);
+  static const struct {
+    const char *texts[2];
+    bool raw;
+  } same[] = {{{"{\"a\":1,\"b\":[2,null]}", "{ \"b\" : [2, null], \"\\u0061\":1 }"}, false},
+              {{"no json", "no json"}, true},
+              {{"", ""}, true}};
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+    const mend_json_hash_result first = hash_alloc(&memory, mend_str_from(same[i].texts[0]));
+    const mend_json_hash_result second = hash_alloc(&memory, mend_str_from(same[i].texts[1]));
+    cr_assert(mend_hash_equal(first.hash, second.hash), "row %zu", i);
+    cr_assert_eq(first.raw, same[i].raw, "row %zu", i);
+  }
+
+  /* more members than the stack has room for, in either order; and without memory for them */
+  mend__buffer texts[2];
+  for (unsigned order = 0; order < 2; order++) {
+    mend__buffer_init(&texts[order], NULL);
+    for (unsigned i = 0; i < 500; i++)
+      mend__buffer_printf(&texts[order], "%c\"%u\":0", i == 0 ? '{' : ',', order == 0 ? i : 499 - i);
+    mend__buffer_char(&texts[order], '}');
+  }
+  const mend_str up = {texts[0].data, texts[0].len}, down = {texts[1].data, texts[1].len};
+  cr_assert(mend_hash_equal(hash_alloc(&memory, up).hash, hash_alloc(&memory, down).hash));
+  cr_assert(!hash_alloc(&memory, up).raw);
+  mend_json_hash_result result;
+  mend_test_allocator_arm(&memory, 1, false);
+  cr_assert_eq(mend__json_hash_alloc(up, &memory.base, &result), MEND_ENOMEM);
+  cr_assert_eq(atomic_load(&memory.blocks), 0u);
+  mend__buffer_free(&texts[0]);
+  mend__buffer_free(&texts[1]);
 }

@@ -199,37 +199,6 @@ Test(publishing, feeds_the_watchdogs) {
   hook_world_close(&world);
 }
 
-/* ---- The hash ---- */
-
-Test(publishing, hash_of_arguments) {
-  mend_test_allocator memory;
-  mend_test_allocator_init(&memory);
-  cr_assert(mend_hash_is_none(mend__hash_args((mend_str)MEND_ABSENT, &memory.base)));
-  static const char *const same[][2] = {
-      {"{\"a\":1,\"b\":[2,null]}", "{ \"b\" : [2, null], \"\\u0061\":1 }"}, {"no json", "no json"}, {"", ""}};
-  for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-    const mend_hash hash = mend__hash_args(mend_str_from(same[i][0]), &memory.base);
-    cr_assert(mend_hash_equal(hash, mend__hash_args(mend_str_from(same[i][1]), &memory.base)), "row %zu", i);
-    cr_assert(!mend_hash_is_none(hash));
-  }
-
-  /* more members than the stack has room for, in either order; and without memory for them */
-  mend__buffer texts[2];
-  for (unsigned order = 0; order < 2; order++) {
-    mend__buffer_init(&texts[order], NULL);
-    for (unsigned i = 0; i < 500; i++)
-      mend__buffer_printf(&texts[order], "%c\"%u\":0", i == 0 ? '{' : ',', order == 0 ? i : 499 - i);
-    mend__buffer_char(&texts[order], '}');
-  }
-  const mend_str first = {texts[0].data, texts[0].len}, second = {texts[1].data, texts[1].len};
-  cr_assert(mend_hash_equal(mend__hash_args(first, &memory.base), mend__hash_args(second, &memory.base)));
-  mend_test_allocator_arm(&memory, 1, false);
-  cr_assert(mend_hash_is_none(mend__hash_args(first, &memory.base)));
-  cr_assert_eq(atomic_load(&memory.blocks), 0u);
-  mend__buffer_free(&texts[0]);
-  mend__buffer_free(&texts[1]);
-}
-
 /* Whichever comes first, hooks that publish and a boundary do not come together. */
 Test(publishing, with_a_boundary) {
   for (int boundary_first = 0; boundary_first < 2; boundary_first++) {

@@ -1,6 +1,6 @@
 /* House header: what whoever sets watchdogs up, or acts on what they find, needs beside mend/watchdogs.h. */
-#ifndef MEND_WATCHDOGS_POLL_H
-#define MEND_WATCHDOGS_POLL_H
+#ifndef MEND_WATCHDOGS_ROOM_H
+#define MEND_WATCHDOGS_ROOM_H
 
 #include "mend/watchdogs.h"
 
@@ -20,6 +20,12 @@ uint64_t mend__run_announcements(mend_run *run);
 /* Counts that of this id as announced from here on, for who acts at the end of its delivery. One that is not in the log, or
  * counts already, is allowed. */
 void mend__run_announced(mend_run *run, uint64_t id);
+
+/* Stall, Loop and Regression as far as the options enable them, one reference each; the options are checked. Errors:
+ * MEND_EINVAL, MEND_ENOTSUP for mode evidence until it exists, MEND_ENOMEM; then there are none. */
+enum { MEND__BUILTIN_MAX = 3 };
+mend_status mend__builtins_new(const mend_options *options, const mend_allocator *allocator,
+                               mend_watchdog *ret_watchdogs[MEND__BUILTIN_MAX], size_t *ret_count, mend_error *error);
 
 /* A sentence about options that are allowed and often regretted; NULL when there is none. Static. */
 const char *mend__watch_warning(const mend_options *options);
