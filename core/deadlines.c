@@ -1,26 +1,5 @@
-#include "core/heap.h"
+#include "core/deadlines_internal.h"
 #include "core/memory.h"
-
-/* A FIFO for each of the few timeouts in use: time does not run backwards, so appending keeps it sorted. A deadline
- * whose timeout finds no FIFO, or whose start lies before the last one's, goes to the heap. */
-enum { FIFO_COUNT = 6 };
-
-typedef struct fifo {
-  uint64_t timeout_ns;
-  mend_deadline *first, *last;
-} fifo;
-
-struct mend_deadlines {
-  const mend_allocator *allocator;
-  mend_waker waker;
-  uint64_t known_ns; /* the earliest due time the waiter knows of */
-  uint64_t order;    /* of the last deadline armed */
-  size_t count;
-  mend_deadline *head; /* the first to expire; NULL with count > 0: to be looked for */
-  size_t fifo_count;   /* FIFOs ever used, the others are empty */
-  fifo fifos[FIFO_COUNT];
-  mend__heap heap;
-};
 
 mend_status mend_deadlines_new(const mend_allocator *allocator, mend_waker waker, mend_deadlines **ret_deadlines) {
   mend_deadlines *deadlines = mend__alloc_zero(allocator, sizeof *deadlines);
@@ -32,7 +11,7 @@ mend_status mend_deadlines_new(const mend_allocator *allocator, mend_waker waker
   return MEND_OK;
 }
 
-static void fifo_append(fifo *queue, mend_deadline *deadline) {
+static void fifo_append(mend__fifo *queue, mend_deadline *deadline) {
   deadline->next = NULL;
   deadline->previous = queue->last;
   if (queue->last != NULL) {
@@ -43,7 +22,7 @@ static void fifo_append(fifo *queue, mend_deadline *deadline) {
   queue->last = deadline;
 }
 
-static void fifo_remove(fifo *queue, mend_deadline *deadline) {
+static void fifo_remove(mend__fifo *queue, mend_deadline *deadline) {
   if (deadline->previous != NULL) {
     deadline->previous->next = deadline->next;
   } else {
@@ -57,20 +36,20 @@ static void fifo_remove(fifo *queue, mend_deadline *deadline) {
 }
 
 /* The timeout's FIFO, else an empty one, which becomes the timeout's; NULL when all are others'. */
-static fifo *fifo_for(mend_deadlines *deadlines, uint64_t timeout_ns) {
-  fifo *empty = NULL;
+static mend__fifo *fifo_for(mend_deadlines *deadlines, uint64_t timeout_ns) {
+  mend__fifo *empty = NULL;
   for (size_t i = 0; i < deadlines->fifo_count; i++) {
-    fifo *queue = &deadlines->fifos[i];
+    mend__fifo *queue = &deadlines->fifos[i];
     if (queue->timeout_ns == timeout_ns) return queue;
     if (empty == NULL && queue->first == NULL) empty = queue;
   }
-  if (empty == NULL && deadlines->fifo_count < FIFO_COUNT) empty = &deadlines->fifos[deadlines->fifo_count++];
+  if (empty == NULL && deadlines->fifo_count < MEND__FIFO_COUNT) empty = &deadlines->fifos[deadlines->fifo_count++];
   if (empty != NULL) empty->timeout_ns = timeout_ns;
   return empty;
 }
 
 static void put_in(mend_deadlines *deadlines, mend_deadline *deadline, uint64_t timeout_ns) {
-  fifo *queue = fifo_for(deadlines, timeout_ns);
+  mend__fifo *queue = fifo_for(deadlines, timeout_ns);
   if (queue != NULL && (queue->last == NULL || queue->last->due_ns <= deadline->due_ns)) {
     fifo_append(queue, deadline);
     deadline->queue = queue;
@@ -97,13 +76,16 @@ static mend_deadline *earlier(mend_deadline *a, mend_deadline *b) {
   return mend__deadline_precedes(b, a) ? b : a;
 }
 
-static mend_deadline *find_head(mend_deadlines *deadlines) {
-  if (deadlines->head != NULL || deadlines->count == 0) return deadlines->head;
+mend_deadline *mend__deadlines_earliest(const mend_deadlines *deadlines) {
   mend_deadline *head = mend__heap_min(&deadlines->heap);
   for (size_t i = 0; i < deadlines->fifo_count; i++)
     head = earlier(head, deadlines->fifos[i].first);
-  deadlines->head = head;
   return head;
+}
+
+static mend_deadline *find_head(mend_deadlines *deadlines) {
+  if (deadlines->head == NULL && deadlines->count > 0) deadlines->head = mend__deadlines_earliest(deadlines);
+  return deadlines->head;
 }
 
 void mend_deadlines_free(mend_deadlines *deadlines) {

@@ -1,7 +1,5 @@
 #include "core/heap.h"
 
-/* A node's children are a list through `next`; `previous` is the left sibling, or the parent of a first child. */
-
 static mend_deadline *meld(mend_deadline *a, mend_deadline *b) {
   if (a == NULL) return b;
   if (b == NULL) return a;
@@ -46,12 +44,6 @@ void mend__heap_push(mend__heap *heap, mend_deadline *deadline) {
 }
 
 mend_deadline *mend__heap_min(const mend__heap *heap) { return heap->root; }
-
-mend_deadline *mend__heap_pop(mend__heap *heap) {
-  mend_deadline *root = heap->root;
-  if (root != NULL) mend__heap_remove(heap, root);
-  return root;
-}
 
 /* Takes a node with all its children out of its parent's list. */
 static void cut(mend_deadline *deadline) {

@@ -3,20 +3,40 @@
 #include "core/text.h"
 
 enum state {
-  VALUE,         /* a value must come */
+  VALUE,         /* a value must come: the document */
   FIRST_ELEMENT, /* a value or ] */
+  ELEMENT,       /* a value must come */
   FIRST_MEMBER,  /* a key or } */
   MEMBER,        /* a key must come */
+  MEMBER_VALUE,  /* a value must come */
   AFTER_KEY,     /* a colon must come */
-  AFTER_VALUE,   /* a comma or the container's end must come */
+  AFTER_ELEMENT, /* a comma or ] must come */
+  AFTER_MEMBER,  /* a comma or } must come */
   DONE,
   FAILED
 };
 
+static const char *const what_must_come[] = {
+    [VALUE] = "expected a value",
+    [FIRST_ELEMENT] = "expected a value or ]",
+    [ELEMENT] = "expected a value",
+    [FIRST_MEMBER] = "expected a key or }",
+    [MEMBER] = "expected a key",
+    [MEMBER_VALUE] = "expected a value",
+    [AFTER_KEY] = "expected a colon",
+    [AFTER_ELEMENT] = "expected a comma or ]",
+    [AFTER_MEMBER] = "expected a comma or }",
+};
+
+/* The state behind a value that was expected. */
+static const uint8_t behind_value[] = {
+    [VALUE] = DONE, [FIRST_ELEMENT] = AFTER_ELEMENT, [ELEMENT] = AFTER_ELEMENT, [MEMBER_VALUE] = AFTER_MEMBER};
+
 void mend_json_init(mend_json *json, mend_str text, unsigned depth_limit) {
   if (depth_limit < 1) depth_limit = 1;
   if (depth_limit > MEND_JSON_DEPTH_MAX) depth_limit = MEND_JSON_DEPTH_MAX;
-  *json = (mend_json){.token = MEND_JSON_END, .state = VALUE, .depth_limit = depth_limit};
+  memset(json, 0, offsetof(mend_json, arrays)); /* bits of levels are set when these are opened */
+  json->depth_limit = depth_limit;
   json->text = text.ptr != NULL ? text : MEND_STR("");
   json->slice = (mend_str){json->text.ptr, 0};
 }
@@ -59,7 +79,7 @@ static bool in_array(const mend_json *json) {
   return (json->arrays[level / 64] >> (level % 64) & 1) != 0;
 }
 
-static void end_value(mend_json *json) { json->state = json->depth == 0 ? DONE : AFTER_VALUE; }
+static void end_value(mend_json *json) { json->state = behind_value[json->state]; }
 
 static mend_json_token open_container(mend_json *json, const char *place, bool array) {
   if (json->depth == json->depth_limit) return fail(json, place, "expected fewer open arrays and objects");
@@ -71,10 +91,9 @@ static mend_json_token open_container(mend_json *json, const char *place, bool a
   return deliver(json, array ? MEND_JSON_ARRAY : MEND_JSON_OBJECT, place, place + 1, place + 1);
 }
 
-static mend_json_token close_container(mend_json *json, const char *place) {
-  mend_json_token token = in_array(json) ? MEND_JSON_ARRAY_END : MEND_JSON_OBJECT_END;
+static mend_json_token close_container(mend_json *json, const char *place, mend_json_token token) {
   json->depth--;
-  end_value(json);
+  json->state = json->depth == 0 ? DONE : in_array(json) ? AFTER_ELEMENT : AFTER_MEMBER;
   return deliver(json, token, place, place + 1, place + 1);
 }
 
@@ -92,10 +111,15 @@ static mend__prefix escape_prefix(const char *text, size_t available) {
   return (mend__prefix){len, len == 6};
 }
 
-static mend_json_token scan_string(mend_json *json, const char *quote, mend_json_token token) {
+static mend_json_token end_string(mend_json *json, const char *quote, const char *end, mend_json_token token) {
+  json->state = token == MEND_JSON_KEY ? AFTER_KEY : behind_value[json->state];
+  return deliver(json, token, quote + 1, end, end + 1);
+}
+
+/* A string that is not plain ASCII from `place` on. */
+static mend_json_token scan_special_string(mend_json *json, const char *quote, const char *place,
+                                           mend_json_token token) {
   const char *end = json->text.ptr + json->text.len;
-  const char *place = mend__skip_plain(quote + 1, end);
-  json->escaped = false;
   for (; place < end && *place != '"'; place = mend__skip_plain(place, end)) {
     if ((unsigned char)*place < 0x20) return fail(json, place, "expected no control character in a string");
     bool escape = *place == '\\';
@@ -106,12 +130,15 @@ static mend_json_token scan_string(mend_json *json, const char *quote, mend_json
     json->escaped |= escape;
   }
   if (place == end) return stop(json, place, "expected the end of a string");
-  if (token == MEND_JSON_KEY) {
-    json->state = AFTER_KEY;
-  } else {
-    end_value(json);
-  }
-  return deliver(json, token, quote + 1, place, place + 1);
+  return end_string(json, quote, place, token);
+}
+
+static mend_json_token scan_string(mend_json *json, const char *quote, mend_json_token token) {
+  const char *end = json->text.ptr + json->text.len;
+  const char *place = mend__skip_plain(quote + 1, end);
+  json->escaped = false;
+  if (place == end || *place != '"') return scan_special_string(json, quote, place, token);
+  return end_string(json, quote, place, token);
 }
 
 /* ---- Numbers and literals ---------------------------------------------------------------------------------- */
@@ -160,18 +187,8 @@ static mend_json_token scan_literal(mend_json *json, const char *begin, mend_jso
 
 /* ---- The next token ---------------------------------------------------------------------------------------- */
 
-static const char *what_must_come(const mend_json *json) {
-  switch ((enum state)json->state) {
-  case FIRST_ELEMENT: return "expected a value or ]";
-  case FIRST_MEMBER: return "expected a key or }";
-  case MEMBER: return "expected a key";
-  case AFTER_KEY: return "expected a colon";
-  case AFTER_VALUE: return in_array(json) ? "expected a comma or ]" : "expected a comma or }";
-  case VALUE:
-  case DONE:
-  case FAILED: break;
-  }
-  return "expected a value";
+static mend_json_token unexpected(mend_json *json, const char *place) {
+  return fail(json, place, what_must_come[json->state]);
 }
 
 static mend_json_token scan_value(mend_json *json, const char *place) {
@@ -184,16 +201,16 @@ static mend_json_token scan_value(mend_json *json, const char *place) {
   case 'n': return scan_literal(json, place, MEND_JSON_NULL, MEND_STR("null"), "expected null");
   default:
     if (*place == '-' || mend__is_digit(*place)) return scan_number(json, place);
-    return fail(json, place, what_must_come(json));
+    return unexpected(json, place);
   }
 }
 
 static mend_json_token scan_key(mend_json *json, const char *place) {
-  if (*place != '"') return fail(json, place, what_must_come(json));
+  if (*place != '"') return unexpected(json, place);
   return scan_string(json, place, MEND_JSON_KEY);
 }
 
-static const char *skip_space(const char *place, const char *end) {
+static const char *skip_much_space(const char *place, const char *end) {
   for (; place < end; place++) {
     if (*place == '\n') { /* indented text: many blanks follow */
       while (end - place > 8 && memcmp(place + 1, "        ", 8) == 0)
@@ -205,9 +222,25 @@ static const char *skip_space(const char *place, const char *end) {
   return place;
 }
 
+static inline const char *skip_space(const char *place, const char *end) {
+  return place<end && * place> ' ' ? place : skip_much_space(place, end);
+}
+
+/* What comes after a comma or colon: a key in the state MEMBER, else a value. */
+static mend_json_token scan_next(mend_json *json, enum state state, const char *place) {
+  const char *end = json->text.ptr + json->text.len;
+  place = skip_space(place, end);
+  json->state = (uint8_t)state;
+  json->at = (size_t)(place - json->text.ptr);
+  if (place == end) return stop(json, place, what_must_come[state]);
+  return state == MEMBER ? scan_key(json, place) : scan_value(json, place);
+}
+
 /* The text after the value. */
 static mend_json_token finish(mend_json *json, const char *place) {
   const char *end = json->text.ptr + json->text.len;
+  if (json->stream) return deliver(json, MEND_JSON_END, place, place, place);
+  place = skip_space(place, end);
   if (place < end) return fail(json, place, "expected nothing after the value");
   json->at = json->text.len;
   if (json->partial) return stop(json, place, NULL);
@@ -215,36 +248,38 @@ static mend_json_token finish(mend_json *json, const char *place) {
 }
 
 static mend_json_token advance(mend_json *json) {
-  if (json->state == FAILED) return json->token = MEND_JSON_ERROR;
   const char *place = json->text.ptr + json->at, *end = json->text.ptr + json->text.len;
-  if (json->state == DONE && json->stream) return deliver(json, MEND_JSON_END, place, place, place);
-  for (;; place++) {
-    place = skip_space(place, end);
-    if (json->state == DONE) return finish(json, place);
-    json->at = (size_t)(place - json->text.ptr);
-    if (place == end) return stop(json, place, what_must_come(json));
-    switch ((enum state)json->state) {
-    case FIRST_ELEMENT:
-      if (*place == ']') return close_container(json, place);
-      return scan_value(json, place);
-    case VALUE: return scan_value(json, place);
-    case FIRST_MEMBER:
-      if (*place == '}') return close_container(json, place);
-      return scan_key(json, place);
-    case MEMBER: return scan_key(json, place);
-    case AFTER_KEY:
-      if (*place != ':') return fail(json, place, what_must_come(json));
-      json->state = VALUE;
-      break;
-    case AFTER_VALUE:
-      if (*place == (in_array(json) ? ']' : '}')) return close_container(json, place);
-      if (*place != ',') return fail(json, place, what_must_come(json));
-      json->state = in_array(json) ? VALUE : MEMBER;
-      break;
-    case DONE:
-    case FAILED: break;
-    }
+  if (json->state == FAILED) return json->token = MEND_JSON_ERROR;
+  if (json->state == DONE) return finish(json, place);
+  place = skip_space(place, end);
+  json->at = (size_t)(place - json->text.ptr);
+  if (place == end) return stop(json, place, what_must_come[json->state]);
+  switch ((enum state)json->state) {
+  case AFTER_KEY:
+    if (*place == ':') return scan_next(json, MEMBER_VALUE, place + 1);
+    break;
+  case AFTER_ELEMENT:
+    if (*place == ',') return scan_next(json, ELEMENT, place + 1);
+    if (*place == ']') return close_container(json, place, MEND_JSON_ARRAY_END);
+    break;
+  case AFTER_MEMBER:
+    if (*place == ',') return scan_next(json, MEMBER, place + 1);
+    if (*place == '}') return close_container(json, place, MEND_JSON_OBJECT_END);
+    break;
+  case FIRST_ELEMENT:
+    if (*place == ']') return close_container(json, place, MEND_JSON_ARRAY_END);
+    return scan_value(json, place);
+  case FIRST_MEMBER:
+    if (*place == '}') return close_container(json, place, MEND_JSON_OBJECT_END);
+    return scan_key(json, place);
+  case MEMBER: return scan_key(json, place);
+  case VALUE:
+  case ELEMENT:
+  case MEMBER_VALUE: return scan_value(json, place);
+  case DONE:
+  case FAILED: break;
   }
+  return unexpected(json, place);
 }
 
 mend_json_token mend_json_next(mend_json *json) {

@@ -42,38 +42,6 @@ size_t mend__utf8_encode(uint32_t code, char ret_bytes[4]) {
   return size;
 }
 
-#define REPEATED(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-static uint64_t load_little_endian(const char *bytes) {
-  uint64_t word;
-  memcpy(&word, bytes, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  word = __builtin_bswap64(word);
-#endif
-  return word;
-}
-
-/* Sets the top bit of each byte that a string may not simply contain: quote, backslash, control, beyond ASCII. A borrow
- * can mark bytes above such a one wrongly; the lowest mark is right. */
-static uint64_t mark_special(uint64_t word) {
-  uint64_t control = word - REPEATED(0x20);
-  uint64_t quote = (word ^ REPEATED('"')) - REPEATED(1);
-  uint64_t backslash = (word ^ REPEATED('\\')) - REPEATED(1);
-  return (control | quote | backslash | word) & REPEATED(0x80);
-}
-
-static bool is_special(char c) { return (unsigned char)c < 0x20 || (unsigned char)c >= 0x80 || c == '"' || c == '\\'; }
-
-const char *mend__skip_plain(const char *place, const char *end) {
-  for (; end - place >= 8; place += 8) {
-    uint64_t marks = mark_special(load_little_endian(place));
-    if (marks != 0) return place + __builtin_ctzll(marks) / 8;
-  }
-  while (place < end && !is_special(*place))
-    place++;
-  return place;
-}
-
 int mend__hex_value(char digit) {
   if (mend__is_digit(digit)) return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;

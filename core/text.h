@@ -16,9 +16,43 @@ mend__prefix mend__utf8_prefix(const char *text, size_t available);
 size_t mend__utf8_encode(uint32_t code, char ret_bytes[4]);
 #define MEND__UTF8_REPLACEMENT 0xFFFDu
 
-/* The first character that a JSON string does not hold as it is or that is not ASCII: a quote, a backslash, a control
- * character, a byte from 0x80; `end` when there is none. */
-const char *mend__skip_plain(const char *place, const char *end);
+/* ---- Plain characters: ASCII that a JSON string holds as it is. Inline: the scanner lives on them ---- */
+
+#define MEND__REPEATED(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+static inline uint64_t mend__load_little_endian(const char *bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap64(word);
+#endif
+  return word;
+}
+
+/* Sets the top bit of each byte that a string may not simply contain: quote, backslash, control, beyond ASCII. A borrow
+ * can mark bytes above such a one wrongly; the lowest mark is right. */
+static inline uint64_t mend__mark_special(uint64_t word) {
+  uint64_t control = word - MEND__REPEATED(0x20);
+  uint64_t quote = (word ^ MEND__REPEATED('"')) - MEND__REPEATED(1);
+  uint64_t backslash = (word ^ MEND__REPEATED('\\')) - MEND__REPEATED(1);
+  return (control | quote | backslash | word) & MEND__REPEATED(0x80);
+}
+
+static inline bool mend__is_special(char c) {
+  return (unsigned char)c < 0x20 || (unsigned char)c >= 0x80 || c == '"' || c == '\\';
+}
+
+/* The first character that is not plain: a quote, a backslash, a control character, a byte from 0x80; `end` when there is
+ * none. */
+static inline const char *mend__skip_plain(const char *place, const char *end) {
+  for (; end - place >= 8; place += 8) {
+    uint64_t marks = mend__mark_special(mend__load_little_endian(place));
+    if (marks != 0) return place + __builtin_ctzll(marks) / 8;
+  }
+  while (place < end && !mend__is_special(*place))
+    place++;
+  return place;
+}
 
 /* ---- Writing JSON strings: runs of what stays as it is, and between them single characters ---- */
 

@@ -137,6 +137,13 @@ MEND_API uint64_t mend_deadlines_wait(mend_deadlines *deadlines);
 MEND_API mend_deadline *mend_deadlines_expire(mend_deadlines *deadlines, uint64_t now_ns);
 /** How many are armed. */
 MEND_API size_t mend_deadlines_count(const mend_deadlines *deadlines);
+/** Checks that everything in it is as it should be: the order of FIFOs and heap, links both ways, the count. For tests and
+ * debuggers; costs what is armed. MEND_EINVAL with a sentence that says what is wrong where. */
+MEND_API mend_status mend_deadlines_validate(const mend_deadlines *deadlines, mend_error *error);
+/** What is armed where, a line each, for people who debug; of a broken set what is wrong. The caller's; free it with
+ * mend_free(allocator, ...). Errors: MEND_ENOMEM. */
+MEND_API mend_status mend_deadlines_dump(const mend_deadlines *deadlines, const mend_allocator *allocator,
+                                         char **ret_text);
 
 #ifdef __cplusplus
 }

@@ -59,8 +59,8 @@ typedef struct mend_json {
   unsigned skip_depth;   /**< private: the depth an interrupted skip goes back to, plus 1; 0 when there is none */
   size_t counted;        /**< private: bytes of `text` that line and column are beyond */
   unsigned line, column; /**< private: where that is in the whole document, from 0 */
-  uint64_t arrays[MEND_JSON_DEPTH_MAX / 64]; /**< private: bit d is set when level d is an array */
-  const char *reason;                        /**< after ERROR: what was expected ("expected a value"), static */
+  const char *reason;    /**< after ERROR: what was expected ("expected a value"), static */
+  uint64_t arrays[MEND_JSON_DEPTH_MAX / 64]; /**< private: bit d is set when level d is an array; the last member */
 } mend_json;
 
 /** Starts at the beginning of `text` (borrowed until the last call). depth_limit is 1..MEND_JSON_DEPTH_MAX; others are
@@ -134,6 +134,37 @@ typedef struct mend_json_hash_result {
  * Never fails: over a limit the raw bytes are hashed and `raw` is set, which is still a usable key. Never all zero.
  */
 MEND_API mend_json_hash_result mend_json_hash(mend_str text, void *scratch, size_t scratch_size);
+
+/** The longest string that loose mode looks into, in bytes when unescaped: a longer one holds no JSON and nothing volatile. */
+#define MEND_HASH_NESTED_MAX (MEND_CAST(size_t, 16) * 1024)
+
+/** What loose mode does beside its rules. */
+typedef struct mend_loose_hash_options {
+  size_t size;
+  bool mask_volatile; /**< times, UUIDs and epochs count as equal; default true */
+  /** Whether the member of this name (unescaped) of the outermost object is left out. NULL: none is. */
+  bool (*ignores)(void *ctx, mend_str name);
+  void *ctx;
+} mend_loose_hash_options;
+#define MEND_LOOSE_HASH_OPTIONS_INIT                                                                                   \
+  { sizeof(mend_loose_hash_options), true, NULL, NULL }
+
+/**
+ * The canonical hash in loose mode: equal wherever exact mode is, and also for what an agent means the same by:
+ * - 1, 1.0 and 1e0, but an integer of 2^53 or more is its digits, and -0 is not 0;
+ * - a member that is null and one that is absent (a null in an array is an element);
+ * - an object or array written in a string and the same one outside, at any depth;
+ * - a string with and without white space at its end (blanks, tabs, line ends).
+ * With mask_volatile the values of a kind are equal to each other, too: strings that are an ISO 8601 time of day with its
+ * date (2026-11-30T15:37Z, also with a blank for the T, seconds, a fraction, an offset, or none of them; 20261130T153748Z);
+ * UUIDs; times since 1970 in s, ms, us or ns, from 2001 to 2100, as number or string of digits. Not in a member that is
+ * called cursor, page, offset or path or has "query" in its name, whatever the case, nor in what is inside it.
+ * \param options  NULL for the defaults. What mend cannot take (size 0) makes every hash `raw`.
+ * \param scratch  as in exact mode; strings and names with escapes take their length of it, too, while they are looked at
+ * Limits and `raw` as in exact mode. Unless both are raw, equal to an exact hash only by chance.
+ */
+MEND_API mend_json_hash_result mend_json_hash_loose(mend_str text, const mend_loose_hash_options *options,
+                                                    void *scratch, size_t scratch_size);
 /** XXH3 of the bytes as they are. Never all zero. */
 MEND_API mend_hash mend_hash_bytes(mend_str bytes);
 

@@ -17,6 +17,11 @@ static mend_deadlines *new_deadlines(mend_waker waker) {
 
 static const mend_waker nobody = {NULL, NULL};
 
+static void check_valid(const mend_deadlines *deadlines) {
+  mend_error error;
+  cr_assert_eq(mend_deadlines_validate(deadlines, &error), MEND_OK, "%s", error.message);
+}
+
 /* ---- When it is due ---- */
 
 static const struct {
@@ -98,6 +103,7 @@ static void check_expiry(deadline_model *model, mend_deadlines *deadlines, uint6
     const bool due = head != MODELLED && model->due[head] <= now;
     mend_deadline *expired = mend_deadlines_expire(deadlines, now);
     cr_assert_eq(expired, due ? &model->deadlines[head] : NULL);
+    check_valid(deadlines);
     if (!due) return;
     model_take(model, head);
   }
@@ -126,10 +132,12 @@ static void run_against_model(uint64_t seed, uint64_t timeouts, uint64_t odd) {
       model_arm(&state, deadlines, i, start, 10 * (next_random(&seed) % timeouts));
     }
     }
+    check_valid(deadlines);
     const size_t head = model_head(&state);
     cr_assert_eq(mend_deadlines_count(deadlines), state.count);
     cr_assert_eq(mend_deadline_is_armed(&state.deadlines[i]), state.armed[i]);
     cr_assert_eq(mend_deadlines_next(deadlines), head == MODELLED ? MEND_NEVER : state.due[head], "step %zu", step);
+    check_valid(deadlines); /* now that the head was looked for */
   }
   check_expiry(&state, deadlines, MEND_NEVER - 1);
   mend_deadlines_free(deadlines);
