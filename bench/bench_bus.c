@@ -1,4 +1,5 @@
-#include "bench.h"
+#include "bench/bench.h"
+#include "bench/peers/peers.h"
 
 #include "mend/bus.h"
 
@@ -21,7 +22,7 @@ static mend_status on_event(void *ctx, const mend_event *event) {
 }
 
 static void open_bus(const bench_row *row) {
-  bench_need(mend_bus_new(NULL, &with.bus, NULL) == MEND_OK, "mend_bus_new");
+  with.bus = bench_bus(NULL, NULL);
   for (int i = 0; i < THREADS; i++)
     bench_need(mend_run_new(with.bus, NULL, &with.runs[i]) == MEND_OK, "mend_run_new");
   for (int64_t i = 0; i < row->argument; i++) {
@@ -75,7 +76,8 @@ static void read_clock(const bench_row *row, uint64_t count) {
     bench_use(bench_now());
 }
 
-/* ---- The peer: an array of function pointers and contexts, nothing else ---- */
+/* ---- The peer: an array of function pointers and contexts, nothing else ----
+ */
 
 typedef struct bare_item {
   mend_handler handler;
@@ -118,8 +120,9 @@ static void call_bare(const bench_row *row, uint64_t count) {
   call_bare_items(bare.items[0], count);
 }
 
-/* ---- Two threads, each with subscribers of its own: the time is of one publish of one thread. Where the two processors
- * share a core the bare array shows by how much that alone slows it down. ---- */
+/* ---- Two threads, each with subscribers of its own: the time is of one
+ * publish of one thread. Where the two processors share a core the bare array
+ * shows by how much that alone slows it down. ---- */
 
 typedef struct share {
   void (*work)(int thread, uint64_t count);
@@ -187,40 +190,61 @@ static void publish_by_name(const bench_row *row, uint64_t count) {
   publish_custom(count, true);
 }
 
-#define BUS(subscribers, goal, ratio)                                                                                  \
-  {                                                                                                                    \
-    "publish a stamped event to " #subscribers, "mend", open_bus_with_bus_subscribers, publish_stamped, close_bus,     \
-        subscribers, 1, goal, ratio                                                                                    \
-  }
+/* One event of the whole bus, and whoever else can do that. */
+#define PUBLISH "publish a stamped event to "
 #define BARE(subscribers)                                                                                              \
-  { "publish a stamped event to " #subscribers, "bare array", open_bare, call_bare, close_bare, subscribers, 1, 0, 0 }
-
-#define RUN(threads, subscribers, run)                                                                                 \
-  { "publish to " #subscribers " of a run each, " threads, "mend", open_bus, run, close_bus, subscribers, 1, 0, 0 }
-#define BARE_THREADS(threads, subscribers, run)                                                                        \
   {                                                                                                                    \
-    "publish to " #subscribers " of a run each, " threads, "bare array", open_bare, run, close_bare, subscribers, 1,   \
-        0, 0                                                                                                           \
+    .what = PUBLISH #subscribers, .who = "bare array", .prepare = open_bare, .run = call_bare, .finish = close_bare,   \
+    .argument = subscribers                                                                                            \
+  }
+#define PEERS(subscribers)                                                                                             \
+  BARE(subscribers),                                                                                                   \
+      {PUBLISH #subscribers, "eventemitter3", .measure = bench_emitter_listeners, .argument = subscribers}, {          \
+    PUBLISH #subscribers, "GSignal", BENCH_PEER_FUNCTIONS(glib), .argument = subscribers                               \
   }
 
-const bench_row bench_bus_rows[] = {
-    BUS(0, 5, 0),
-    BARE(0),
-    BUS(1, 12, 0),
-    BARE(1),
-    BUS(64, 200, 1.5),
-    BARE(64),
-    RUN("one thread", 1, publish_stamped),
-    BARE_THREADS("one thread", 1, call_bare),
-    RUN("two threads", 1, publish_on_two_threads),
-    BARE_THREADS("two threads", 1, call_bare_on_two_threads),
-    RUN("one thread", 64, publish_stamped),
-    BARE_THREADS("one thread", 64, call_bare),
-    RUN("two threads", 64, publish_on_two_threads),
-    BARE_THREADS("two threads", 64, call_bare_on_two_threads),
-    {"publish to 0 with the stamp", "mend", open_bus, publish_and_stamp, close_bus, 0, 1, 50, 0},
-    {"publish to 0 with the stamp", "clock_gettime", NULL, read_clock, NULL, 0, 1, 0, 0},
-    {"1,000 topics, one wildcard: publish, interned", "mend", open_topics, publish_interned, close_bus, 0, 1, 20, 0},
-    {"1,000 topics, one wildcard: publish, by name", "mend", open_topics, publish_by_name, close_bus, 0, 1, 45, 0},
+/* A run's own subscribers, on one thread and on two. */
+#define RUN(subscribers) "publish to " #subscribers " of a run"
+#define TWO(subscribers) RUN(subscribers) " each, two threads"
+#define RUN_ROW(name, what_runs, subscribers)                                                                          \
+  .what = name, .who = "mend", .prepare = open_bus, .run = what_runs, .finish = close_bus, .argument = subscribers
+#define BARE_ROW(name, what_runs, subscribers)                                                                         \
+  .what = name, .who = "bare array", .prepare = open_bare, .run = what_runs, .finish = close_bare,                     \
+  .argument = subscribers
+
+static const bench_row rows[] = {
+    {PUBLISH "0", "mend", open_bus_with_bus_subscribers, publish_stamped, close_bus, .argument = 0, .goal_ns = 5,
+     .key = "publish-0", .counted = 100000},
+    PEERS(0),
+    {PUBLISH "1", "mend", open_bus_with_bus_subscribers, publish_stamped, close_bus, .argument = 1, .goal_ns = 12,
+     .key = "publish-1", .counted = 100000, .note = "Orqest: 600 ns, on its own machine"},
+    PEERS(1),
+    {PUBLISH "1", "ZeroMQ inproc", BENCH_PEER_FUNCTIONS(zeromq), .argument = 1},
+    {PUBLISH "64", "mend", open_bus_with_bus_subscribers, publish_stamped, close_bus, .argument = 64, .goal_ns = 200,
+     .versus = PUBLISH "64", .versus_who = "bare array", .goal_ratio = 1.5, .key = "publish-64", .counted = 10000},
+    PEERS(64),
+    {PUBLISH "64", "ZeroMQ inproc", BENCH_PEER_FUNCTIONS(zeromq), .argument = 64},
+    {RUN_ROW(RUN(1), publish_stamped, 1)},
+    {BARE_ROW(RUN(1), call_bare, 1)},
+    {RUN_ROW(TWO(1), publish_on_two_threads, 1), .versus = RUN(1), .versus_who = "mend", .goal_ratio = 1.3},
+    {BARE_ROW(TWO(1), call_bare_on_two_threads, 1), .versus = RUN(1), .versus_who = "bare array"},
+    {RUN_ROW(RUN(64), publish_stamped, 64)},
+    {BARE_ROW(RUN(64), call_bare, 64)},
+    {RUN_ROW(TWO(64), publish_on_two_threads, 64), .versus = RUN(64), .versus_who = "mend", .goal_ratio = 1.3},
+    {BARE_ROW(TWO(64), call_bare_on_two_threads, 64), .versus = RUN(64), .versus_who = "bare array"},
+    {"the stamp, with a publish to 0", "mend", open_bus, publish_and_stamp, close_bus, .goal_ns = 5 + 45,
+     .key = "stamp", .counted = 100000},
+    {"the stamp, with a publish to 0", "clock_gettime", .run = read_clock},
+    {"1,000 topics, one wildcard: publish, interned", "mend", open_topics, publish_interned, close_bus, .goal_ns = 20,
+     .key = "wildcard", .counted = 100000},
+    {"1,000 topics, one wildcard: publish, interned", "GSignal", BENCH_PEER_FUNCTIONS(glib_detail), .argument = TOPICS},
+    {"1,000 topics, one wildcard: publish, by name", "mend", open_topics, publish_by_name, close_bus, .goal_ns = 45,
+     .key = "wildcard-by-name", .counted = 100000},
+    {"1,000 topics, one wildcard: publish, by name", "GSignal", BENCH_PEER_FUNCTIONS(glib_detail_named),
+     .argument = TOPICS},
+    {"1,000 topics, one wildcard: publish, by name", "eventemitter3", .measure = bench_emitter_topics,
+     .argument = TOPICS, .note = "a listener for each: it knows no wildcards"},
+    {"1,000 topics, one wildcard: publish, by name", "ZeroMQ inproc", BENCH_PEER_FUNCTIONS(zeromq), .argument = 1,
+     .note = "topics are prefixes of messages"},
 };
-const size_t bench_bus_row_count = sizeof bench_bus_rows / sizeof bench_bus_rows[0];
+const bench_rows bench_bus_rows = BENCH_ROWS(rows);

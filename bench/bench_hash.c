@@ -1,11 +1,10 @@
-#include "bench.h"
+#include "bench/bench.h"
+#include "bench/peers/peers.h"
 
 #include "mend/json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct {
   char *text;
@@ -13,18 +12,23 @@ static struct {
   void *scratch;
 } input;
 
-/* Arguments as agents send them, about `bytes` long: {"command": ..., "limit": ..., "paths": [...]}. */
-static void make_arguments(const bench_row *row) {
-  const size_t bytes = (size_t)row->argument;
-  input.text = malloc(bytes + 256);
-  input.scratch = malloc(MEND_HASH_SCRATCH);
-  bench_need(input.text != NULL && input.scratch != NULL, "malloc");
-  int len = sprintf(input.text, "{\"command\":\"rg --files\",\"limit\":200,\"ratio\":0.25,\"paths\":[");
+/* {"command": ..., "limit": ..., "paths": [...]} */
+char *bench_arguments(size_t bytes, size_t *ret_len) {
+  char *text = malloc(bytes + 256);
+  bench_need(text != NULL, "malloc");
+  int len = sprintf(text, "{\"command\":\"rg --files\",\"limit\":200,\"ratio\":0.25,\"paths\":[");
   for (int i = 0; (size_t)len + 24 < bytes; i++) {
-    len += sprintf(input.text + len, "%s{\"path\":\"src/m%d.c\",\"line\":%d}", i > 0 ? "," : "", i % 1000, i);
+    len += sprintf(text + len, "%s{\"path\":\"src/m%d.c\",\"line\":%d}", i > 0 ? "," : "", i % 1000, i);
   }
-  len += sprintf(input.text + len, "]}");
-  input.len = (size_t)len;
+  len += sprintf(text + len, "]}");
+  *ret_len = (size_t)len;
+  return text;
+}
+
+static void make_arguments(const bench_row *row) {
+  input.text = bench_arguments((size_t)row->argument, &input.len);
+  input.scratch = malloc(MEND_HASH_SCRATCH);
+  bench_need(input.scratch != NULL, "malloc");
 }
 
 static void free_arguments(const bench_row *row) {
@@ -33,7 +37,7 @@ static void free_arguments(const bench_row *row) {
   free(input.scratch);
 }
 
-static void hash_by_mend(const bench_row *row, uint64_t count) {
+static void hash_exactly(const bench_row *row, uint64_t count) {
   (void)row;
   for (uint64_t i = 0; i < count; i++) {
     mend_json_hash_result result = mend_json_hash((mend_str){input.text, input.len}, input.scratch, MEND_HASH_SCRATCH);
@@ -42,16 +46,13 @@ static void hash_by_mend(const bench_row *row, uint64_t count) {
   }
 }
 
-static void hash_by_jansson(const bench_row *row, uint64_t count) {
+static void hash_loosely(const bench_row *row, uint64_t count) {
   (void)row;
   for (uint64_t i = 0; i < count; i++) {
-    json_t *json = json_loadb(input.text, input.len, 0, NULL);
-    bench_need(json != NULL, "json_loadb");
-    char *dump = json_dumps(json, JSON_SORT_KEYS | JSON_COMPACT);
-    bench_need(dump != NULL, "json_dumps");
-    bench_use(mend_hash_bytes(mend_str_from(dump)).lo);
-    free(dump);
-    json_decref(json);
+    mend_json_hash_result result =
+        mend_json_hash_loose((mend_str){input.text, input.len}, NULL, input.scratch, MEND_HASH_SCRATCH);
+    bench_need(!result.raw, "mend_json_hash_loose");
+    bench_use(result.hash.lo);
   }
 }
 
@@ -66,25 +67,24 @@ static void scan_by_mend(const bench_row *row, uint64_t count) {
   }
 }
 
-#define HASH(size, bytes, goal)                                                                                        \
-  {"exact canonical hash of " size " of arguments",                                                                    \
-   "mend",                                                                                                             \
-   make_arguments,                                                                                                     \
-   hash_by_mend,                                                                                                       \
-   free_arguments,                                                                                                     \
-   bytes,                                                                                                              \
-   1,                                                                                                                  \
-   goal,                                                                                                               \
-   0},                                                                                                                 \
-  {                                                                                                                    \
-    "exact canonical hash of " size " of arguments", "jansson, sorted", make_arguments, hash_by_jansson,               \
-        free_arguments, bytes, 1, 0, 0                                                                                 \
+#define EXACT(size) "exact hash of " size " of arguments"
+#define LOOSE(size) "loose hash of " size " of arguments"
+#define HASH_ROWS(size, bytes, goal, operations)                                                                       \
+  {EXACT(size),       "mend",          make_arguments,        hash_exactly,         free_arguments,                    \
+   .argument = bytes, .goal_ns = goal, .key = "hash-" #bytes, .counted = operations},                                  \
+      {EXACT(size), "jansson, sorted", BENCH_PEER_FUNCTIONS(jansson), .argument = bytes},                              \
+      {EXACT(size), "simdjson, reading", BENCH_PEER_FUNCTIONS(simdjson), .argument = bytes}, {                         \
+    LOOSE(size), "mend", make_arguments, hash_loosely, free_arguments,                                                 \
+        .argument = bytes, .versus = EXACT(size), .versus_who = "mend", .key = "hash-loose-" #bytes,                   \
+        .counted = operations                                                                                          \
   }
 
-const bench_row bench_hash_rows[] = {
-    HASH("100 B", 100, 150),
-    HASH("1 KB", 1000, 2500),
-    HASH("100 KB", 100000, 500000),
-    {"scan 100 KB of arguments", "mend", make_arguments, scan_by_mend, free_arguments, 100000, 1, 0, 0},
+static const bench_row rows[] = {
+    HASH_ROWS("100 B", 100, 150, 20000),
+    HASH_ROWS("1 KB", 1000, 2500, 2000),
+    HASH_ROWS("100 KB", 100000, 500000, 20),
+    {"scan 100 KB of arguments", "mend", make_arguments, scan_by_mend, free_arguments, .argument = 100000,
+     .key = "scan-100000", .counted = 20},
+    {"scan 100 KB of arguments", "simdjson, reading", BENCH_PEER_FUNCTIONS(simdjson), .argument = 100000},
 };
-const size_t bench_hash_row_count = sizeof bench_hash_rows / sizeof bench_hash_rows[0];
+const bench_rows bench_hash_rows = BENCH_ROWS(rows);

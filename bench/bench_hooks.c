@@ -1,7 +1,7 @@
-#include "bench.h"
+#include "bench/bench.h"
 
-/* What a tool costs by itself, and through the boundary, watched and not. Every call has other arguments, as an agent's
- * calls do: a loop would be noticed. */
+/* What a tool costs by itself, and through the boundary, watched and not. Every
+ * call has other arguments, as an agent's calls do: a loop would be noticed. */
 static struct {
   mend_bus *bus;
   mend_run *run;
@@ -35,7 +35,7 @@ mend_boundary *bench_guard(mend_run *run) {
 static void open_boundary(const bench_row *row) {
   const mend_tool tool = {.size = sizeof tool, .name = "read_file", .execute = answer};
   mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
-  bench_need(mend_bus_new(NULL, &guarded.bus, NULL) == MEND_OK, "mend_bus_new");
+  guarded.bus = bench_bus(NULL, NULL);
   if (row->argument != 0) watch();
   bench_need(mend_run_new(guarded.bus, NULL, &guarded.run) == MEND_OK, "mend_run_new");
   bench_need(mend_tools_new(NULL, &guarded.tools) == MEND_OK, "mend_tools_new");
@@ -91,11 +91,11 @@ static void call_directly(const bench_row *row, uint64_t count) {
   }
 }
 
-const bench_row bench_hook_rows[] = {
-    /* Orqest's figure is its own, from its own machine: 16.6 us a guarded call. */
-    {"a guarded call, three detectors (Orqest says: 16.6 us)", "mend", open_boundary, call_guarded, close_boundary, 1,
-     1, 1500, 0},
-    {"a guarded call without watchdogs", "mend", open_boundary, call_guarded, close_boundary, 0, 1, 0, 0},
-    {"the tool of a guarded call, called directly", "C", NULL, call_directly, NULL, 0, 1, 0, 0},
+static const bench_row rows[] = {
+    {"a guarded call, three detectors", "mend", open_boundary, call_guarded, close_boundary, .argument = 1,
+     .note = "Orqest: 16.6 us, on its own machine", .key = "guarded-call", .counted = 2000},
+    {"a guarded call without watchdogs", "mend", open_boundary, call_guarded, close_boundary, .key = "call",
+     .counted = 2000},
+    {"the tool of a guarded call, called directly", "C", .run = call_directly},
 };
-const size_t bench_hook_row_count = sizeof bench_hook_rows / sizeof bench_hook_rows[0];
+const bench_rows bench_hook_rows = BENCH_ROWS(rows);

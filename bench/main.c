@@ -1,5 +1,7 @@
-/* mend-bench: how fast mend is on this machine, beside named peers, in one run. Times on shared machines drift, so rows are
- * measured in turn, several rounds, and the median counts; compare rows of one run, not runs. */
+/* mend-bench: how fast mend is on this machine, beside named peers, in one run.
+ * Times on shared machines drift, so rows are measured in turn, several rounds,
+ * and the median counts; compare rows of one run, not runs. docs/benchmarks.md
+ * tells how to read the tables. */
 #include "bench.h"
 
 #include <getopt.h>
@@ -7,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { ROUNDS = 7, MAX_ROWS = 64, MAX_SIZES = 16 };
-
-typedef struct measured {
-  const bench_row *row;
-  uint64_t count; /* of one round */
-  double ns[ROUNDS];
-} measured;
 
 uint64_t bench_now(void) {
   struct timespec now;
@@ -30,144 +24,144 @@ void bench_need(bool ok, const char *what) {
   exit(2);
 }
 
-static double time_once(const bench_row *row, uint64_t count) {
-  uint64_t start = bench_now();
-  row->run(row, count);
-  uint64_t elapsed = bench_now() - start;
-  return (double)elapsed / (double)(count * (row->per_call == 0 ? 1 : row->per_call));
+mend_bus *bench_bus(const mend_allocator *allocator, mend_clock *clock) {
+  mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  options.allocator = allocator;
+  options.clock = clock;
+  options.id_seed = 1;
+  mend_bus *bus;
+  bench_need(mend_bus_new(&options, &bus, NULL) == MEND_OK, "mend_bus_new");
+  return bus;
 }
 
-/* So many that one round takes about `round_ns`. */
-static uint64_t choose_count(const bench_row *row, double round_ns) {
-  uint64_t count = 1;
-  for (;;) {
-    uint64_t start = bench_now();
-    row->run(row, count);
-    double elapsed = (double)(bench_now() - start);
-    if (elapsed * 8 > round_ns) {
-      double wanted = (double)count * round_ns / elapsed;
-      return wanted < 1 ? 1 : (uint64_t)wanted;
-    }
-    count *= 4;
-  }
-}
-
-static void measure_round(measured *m, int round, double round_ns) {
-  if (m->row->prepare != NULL) m->row->prepare(m->row);
-  if (round == 0) m->count = choose_count(m->row, round_ns);
-  m->ns[round] = time_once(m->row, m->count);
-  if (m->row->finish != NULL) m->row->finish(m->row);
-}
-
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(const measured *m, int rounds) {
-  double sorted[ROUNDS];
-  memcpy(sorted, m->ns, sizeof sorted);
-  qsort(sorted, (size_t)rounds, sizeof *sorted, compare_doubles);
-  return sorted[rounds / 2];
-}
-
-static void print_time(double ns) {
-  if (ns < 1e3) {
-    printf("%10.1f ns", ns);
-  } else if (ns < 1e6) {
-    printf("%10.2f us", ns / 1e3);
-  } else {
-    printf("%10.2f ms", ns / 1e6);
-  }
-}
-
-static void print_ratio(const measured *m, int rounds) {
-  const double ratio = median(m, rounds) / median(m + 1, rounds);
-  printf("   %.2f x %s, goal <= %.2f%s", ratio, m[1].row->who, m->row->goal_ratio,
-         ratio <= m->row->goal_ratio ? "  reached" : "  MISSED");
-}
-
-static void print_row(const measured *m, int rounds, bool markdown, bool first) {
-  double ns = median(m, rounds);
-  printf(markdown ? "| %s | %s | " : "%-56s %-18s", first ? m->row->what : "", m->row->who);
-  print_time(ns);
-  if (markdown) printf(" |");
-  if (m->row->goal_ns > 0) {
-    printf(markdown ? " " : "   ");
-    printf("goal <= ");
-    print_time(m->row->goal_ns);
-    printf(ns <= m->row->goal_ns ? "  reached" : "  MISSED");
-  }
-  if (m->row->goal_ratio > 0) print_ratio(m, rounds);
-  puts(markdown ? " |" : "");
-}
-
-static void print_sizes(bool markdown) {
-  bench_size sizes[MAX_SIZES];
-  size_t count = bench_sizes(sizes, MAX_SIZES);
-  puts(markdown ? "\n| memory | bytes | goal |\n|---|---|---|" : "\nmemory");
-  for (size_t i = 0; i < count; i++) {
-    printf(markdown ? "| %s | %zu | " : "%-56s %10zu B", sizes[i].what, sizes[i].bytes);
-    if (sizes[i].goal > 0) {
-      printf(markdown ? "<= %zu%s" : "   goal <= %zu B  %s", sizes[i].goal,
-             sizes[i].bytes <= sizes[i].goal ? "reached" : "MISSED");
-    }
-    puts(markdown ? " |" : "");
-  }
-}
-
-static size_t choose_rows(measured *ret_rows, const char *only) {
-  const bench_row *const groups[] = {bench_bus_rows, bench_watchdog_rows, bench_hook_rows, bench_hash_rows};
-  const size_t counts[] = {bench_bus_row_count, bench_watchdog_row_count, bench_hook_row_count, bench_hash_row_count};
-  size_t chosen = 0;
+/* Calls `visit` for every row until it says false. */
+static void each_row(bool (*visit)(void *ctx, const bench_row *row), void *ctx) {
+  const bench_rows *const groups[] = {&bench_bus_rows, &bench_watchdog_rows, &bench_hook_rows, &bench_hash_rows,
+                                      &bench_replay_rows};
   for (size_t group = 0; group < sizeof groups / sizeof groups[0]; group++) {
-    for (size_t i = 0; i < counts[group] && chosen < MAX_ROWS; i++) {
-      if (only == NULL || strstr(groups[group][i].what, only) != NULL) ret_rows[chosen++].row = &groups[group][i];
+    for (size_t i = 0; i < groups[group]->count; i++) {
+      if (!visit(ctx, &groups[group]->rows[i])) return;
     }
   }
-  return chosen;
 }
+
+/* ---- Tables ---- */
+
+typedef struct choice {
+  const char *only; /* NULL: all */
+  bench_measured rows[BENCH_MAX_ROWS];
+  size_t count;
+} choice;
+
+static bool choose(void *ctx, const bench_row *row) {
+  choice *chosen = ctx;
+  if (chosen->only != NULL && strstr(row->what, chosen->only) == NULL) return true;
+  bench_need(chosen->count < BENCH_MAX_ROWS, "making room for all rows");
+  chosen->rows[chosen->count++].row = row;
+  return true;
+}
+
+static unsigned print_tables(const char *only, bool quick, bool markdown) {
+  static choice chosen;
+  bench_size sizes[BENCH_MAX_SIZES];
+  chosen.only = only;
+  each_row(choose, &chosen);
+  bench_measure(chosen.rows, chosen.count, quick ? 3 : BENCH_ROUNDS, quick ? 5e6 : 1e8);
+  unsigned missed = bench_print_times(chosen.rows, chosen.count, markdown);
+  if (only == NULL) missed += bench_print_sizes(sizes, bench_sizes(sizes), markdown);
+  return missed;
+}
+
+/* ---- Counting instructions: scripts/bench-instructions runs this under
+ * callgrind ---- */
+
+static bool print_key(void *ctx, const bench_row *row) {
+  (void)ctx;
+  if (row->key != NULL) printf("%s %lu\n", row->key, (unsigned long)row->counted);
+  return true;
+}
+
+typedef struct counting {
+  const char *key;
+  uint64_t times;
+  bool found;
+} counting;
+
+static bool run_counted(void *ctx, const bench_row *row) {
+  counting *wanted = ctx;
+  if (row->key == NULL || strcmp(row->key, wanted->key) != 0) return true;
+  if (row->prepare != NULL) row->prepare(row);
+  row->run(row, wanted->times * row->counted / (row->per_call == 0 ? 1 : row->per_call));
+  if (row->finish != NULL) row->finish(row);
+  wanted->found = true;
+  return false;
+}
+
+static int run_for_instructions(const char *key, const char *times) {
+  counting wanted = {key, strtoull(times, NULL, 10), false};
+  each_row(run_counted, &wanted);
+  if (!wanted.found) fprintf(stderr, "mend-bench: no row is called %s\n", key);
+  return wanted.found ? 0 : 2;
+}
+
+static void print_compiler(void) {
+#if defined(__clang__)
+  printf("clang-%d\n", __clang_major__);
+#else
+  printf("gcc-%d\n", __GNUC__);
+#endif
+}
+
+/* ---- Arguments ---- */
 
 static int usage(FILE *out) {
-  fputs("usage: mend-bench [--quick] [--markdown] [--only TEXT]\n\n"
-        "Measures mend beside named peers and prints one table; takes about a minute.\n\n"
-        "  --quick      three short rounds instead of seven: a few seconds, less exact\n"
-        "  --markdown   the table as Markdown\n"
-        "  --only TEXT  rows whose name contains TEXT\n"
+  fputs("usage: mend-bench [--quick] [--markdown] [--strict] [--only TEXT]\n"
+        "       mend-bench --keys | --compiler | --instructions KEY TIMES\n\n"
+        "Measures mend beside named peers, those that are installed, and "
+        "prints one table; takes some minutes.\n\n"
+        "  --quick      three short rounds instead of seven: less exact\n"
+        "  --markdown   the tables as Markdown\n"
+        "  --only TEXT  rows whose name contains TEXT, and no memory\n"
+        "  --strict     the status is 1 when a goal was missed\n"
+        "  --keys       the rows whose instructions are counted, with their "
+        "number of operations\n"
+        "  --compiler   which compiler this was built with, such as gcc-12\n"
+        "  --instructions KEY TIMES  does TIMES times this number and prints "
+        "nothing, to be run under callgrind\n"
         "  --help       this text\n",
         out);
   return out == stdout ? 0 : 2;
 }
 
+enum { KEYS = 1, COMPILER, INSTRUCTIONS };
+
 int main(int argc, char **argv) {
   static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
                                           {"markdown", no_argument, NULL, 'm'},
+                                          {"strict", no_argument, NULL, 's'},
                                           {"only", required_argument, NULL, 'o'},
+                                          {"keys", no_argument, NULL, KEYS},
+                                          {"compiler", no_argument, NULL, COMPILER},
+                                          {"instructions", required_argument, NULL, INSTRUCTIONS},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-  bool quick = false, markdown = false;
+  bool quick = false, markdown = false, strict = false;
   const char *only = NULL;
   for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
     switch (option) {
     case 'q': quick = true; break;
     case 'm': markdown = true; break;
+    case 's': strict = true; break;
     case 'o': only = optarg; break;
+    case KEYS: each_row(print_key, NULL); return 0;
+    case COMPILER: print_compiler(); return 0;
+    case INSTRUCTIONS: return optind + 1 == argc ? run_for_instructions(optarg, argv[optind]) : usage(stderr);
     case 'h': return usage(stdout);
     default: return usage(stderr);
     }
   }
   if (optind < argc) return usage(stderr);
-  static measured rows[MAX_ROWS];
-  const size_t count = choose_rows(rows, only);
-  const int rounds = quick ? 3 : ROUNDS;
-  for (int round = 0; round < rounds; round++) {
-    for (size_t i = 0; i < count; i++)
-      measure_round(&rows[i], round, quick ? 5e6 : 1e8);
-  }
-  puts(markdown ? "| what | who | median | goal |\n|---|---|---|---|" : "what, in time an operation (median)");
-  for (size_t i = 0; i < count; i++) {
-    print_row(&rows[i], rounds, markdown, i == 0 || strcmp(rows[i].row->what, rows[i - 1].row->what) != 0);
-  }
-  if (only == NULL) print_sizes(markdown);
-  return ferror(stdout) || fflush(stdout) != 0 ? 2 : 0;
+  const unsigned missed = print_tables(only, quick, markdown);
+  if (ferror(stdout) || fflush(stdout) != 0) return 2;
+  return strict && missed > 0 ? 1 : 0;
 }

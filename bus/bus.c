@@ -105,7 +105,7 @@ void mend__slots_release(mend__slot_entry slots[MEND__SLOT_COUNT]) {
   }
 }
 
-/* Nobody has a reference. Publishes under way on other threads are waited for; destroy functions may still use the bus. */
+/* Nobody has a reference. Publishes under way on other threads are waited for; destroy functions may still use it. */
 void mend__bus_destroy(mend_bus *bus) {
   mend__readers_wait(bus, UINT64_MAX);
   atomic_store(&bus->references, 1);

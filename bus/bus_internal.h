@@ -1,8 +1,8 @@
 /* Private to the room: how a bus is put together. docs/internals/bus.md tells the whole story.
  *
- * Publishing reads; everything else (subscribing, closing, making topics and runs) writes, under bus->mutex. What readers
- * walk over is immutable or atomic and is replaced, never changed; what was replaced waits in limbo until no publish that
- * could still see it is under way. A publish announces itself in its thread's reader record. */
+ * Publishing reads; everything else (subscribing, closing, making topics and runs) writes, under bus->mutex. What
+ * readers walk over is immutable or atomic and is replaced, never changed; what was replaced waits in limbo until no
+ * publish that could still see it is under way. A publish announces itself in its thread's reader record. */
 #ifndef MEND_BUS_INTERNAL_H
 #define MEND_BUS_INTERNAL_H
 
@@ -26,8 +26,8 @@ typedef struct mend__frame {
   char failed_name[64]; /* what the first one to fail calls itself, if it does */
 } mend__frame;
 
-/* A thread's record on a bus. Only its thread writes it, but for `next`; others read `epoch` and the counters. A record is
- * known by the address of its thread's cache and is taken over by the next thread that has that address. */
+/* A thread's record on a bus. Only its thread writes it, but for `next`; others read `epoch` and the counters. A
+ * record is known by the address of its thread's cache and is taken over by the next thread that has that address. */
 typedef struct mend__reader {
   _Atomic uint64_t epoch; /* 0: not publishing; else everything retired at this epoch or later may be in use here */
   uint32_t holds;         /* reasons to keep `epoch`: publishes under way */
@@ -74,8 +74,8 @@ struct mend_subscription {
   _Atomic bool closed; /* a publish under way on the closing thread must not call it, whatever array it walks */
 };
 
-/* The subscribers of one topic, in the order of delivery. A closed one's place becomes NULL, which needs no memory and so
- * cannot fail; the next rebuild leaves it out. */
+/* The subscribers of one topic, in the order of delivery. A closed one's place becomes NULL, which needs no memory
+ * and so cannot fail; the next rebuild leaves it out. */
 typedef struct mend__subscribers {
   mend__retired retired;
   uint32_t count;
@@ -132,7 +132,8 @@ struct mend_run {
   mend_bus *bus;
   _Atomic uint64_t seq;
   _Atomic(mend__run_subscribers *) subscribers; /* NULL: nobody */
-  uint8_t trace_id[16];
+  uint8_t trace_id[16], parent_span_id[8];
+  uint64_t span_seed;
   _Atomic uint64_t last_event_ns; /* monotonic; when it was made, before its first event */
   _Atomic uint32_t references;    /* by others than the bus; while it is above 0 the run holds a reference to the bus */
   bool kept;                      /* made by mend_bus_run: stays known without references */
@@ -217,16 +218,56 @@ mend_status mend__topic_intern(mend_bus *bus, mend_str name, mend__topic **ret_t
 /* What is wrong with a topic's name, as a sentence; NULL when nothing is. */
 const char *mend__topic_name_fault(mend_str name);
 
-/* subscribers.c: under the mutex */
-mend_str mend__pattern_text(mend_bus *bus, uint8_t match, uint32_t pattern); /* takes the mutex itself */
+/* patterns.c: under the mutex */
+/* "*", "tool.*" or "tool.before": fills in match and pattern. */
+mend_status mend__pattern_take(mend_bus *bus, const char *text, mend_subscription *subscription);
+bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic);
+mend_str mend__pattern_prefix(const mend_bus *bus, uint32_t pattern);
+mend_str mend__pattern_text(const mend_bus *bus, uint8_t match, uint32_t pattern); /* valid as long as the bus */
+static inline bool mend__starts_with(mend_str text, mend_str prefix) {
+  return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+/* subscribers.c: the arrays that publishers walk over; under the mutex. Removing needs no memory. */
+mend_status mend__bus_subscribers_add(mend_bus *bus, mend_subscription *subscription);
+void mend__bus_subscribers_remove(mend_bus *bus, mend_subscription *subscription);
+mend_status mend__run_subscribers_add(mend_run *run, mend_subscription *added);
+void mend__run_subscribers_remove(mend_run *run, const mend_subscription *subscription);
 mend_status mend__subscribers_for_new_topic(mend_bus *bus, mend__topic *topic);
-void mend__subscription_free(mend_bus *bus, mend_subscription *subscription); /* without the mutex: calls destroy */
 void mend__run_close_subscriptions(mend_run *run);
 void mend__bus_close_subscriptions(mend_bus *bus);
 
+/* subscriptions.c */
+void mend__subscription_retire(mend_bus *bus, mend_subscription *subscription); /* out of the arrays, under the mutex */
+void mend__subscription_free(mend_bus *bus, mend_subscription *subscription);   /* without the mutex: calls destroy */
+
+/* observers.c: tells of a run before anybody can find it, and leaves the bus's mutex locked */
+void mend__run_announce_and_lock(mend_run *run);
+
 /* runs.c */
-void mend__run_free(mend_run *run); /* from limbo, without the mutex; drops nothing of the bus */
+void mend__run_retain_known(mend_run *run); /* one that is alive or kept; under the mutex */
+void mend__run_free(mend_run *run);         /* from limbo, without the mutex; drops nothing of the bus */
 void mend__runs_free_kept(mend_bus *bus);
+
+/* traces.c */
+mend_hash mend__id_next(mend_bus *bus); /* 128 bits, new: the bus's seed and a counter, hashed; under the mutex */
+void mend__trace_begin(mend_run *run, const mend_run_options *options); /* under the mutex */
+
+/* splitmix64, begun at the run's seed, at the place of the call: one to one, so no two calls of a run share a span. */
+static inline uint64_t mend__span_of(const mend_run *run, uint64_t call) {
+  uint64_t mixed = run->span_seed + call * UINT64_C(0x9E3779B97F4A7C15);
+  mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+  mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
+  mixed ^= mixed >> 31;
+  return mixed != 0 ? mixed : 1;
+}
+
+static inline void mend__put_big_endian(uint64_t value, uint8_t *ret_bytes) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  value = __builtin_bswap64(value);
+#endif
+  memcpy(ret_bytes, &value, sizeof value);
+}
 
 /* bus.c */
 void mend__bus_destroy(mend_bus *bus);
@@ -235,6 +276,7 @@ void mend__slots_release(mend__slot_entry slots[MEND__SLOT_COUNT]);
 mend_status mend__list_reserve(mend_bus *bus, mend__list *list, size_t item_size);
 
 /* publish.c */
+void mend__stamp(mend_run *run, mend_event *event);
 void mend__report_failure(mend_run *run, const mend_event *cause, const mend__frame *frame);
 
 #endif

@@ -1,27 +1,25 @@
 #include "bus/event_internal.h"
 
 #include "bus/event_json.h"
+#include "bus/room.h"
 #include "core/memory.h"
 
-/* One block: this, the rest of the event's struct right behind it, then what the strings point to. */
-typedef struct event_clone {
-  const mend_allocator *allocator;
-  mend_event event;
-} event_clone;
-
-/* NULL for a field that is no string. */
-static mend_str *text_of(mend_event *event, const mend__field *field) {
-  bool is_text = field->type == MEND__FIELD_STR || field->type == MEND__FIELD_JSON;
-  return is_text ? (mend_str *)((char *)event + field->offset) : NULL;
+static bool is_text(const mend__field *field) {
+  return field->type == MEND__FIELD_STR || field->type == MEND__FIELD_JSON;
 }
 
-static size_t texts_len(mend_event *event, const mend__kind *kind) {
-  size_t len = event->call_name.len;
+/* A field that is a text. */
+static mend_str *text_at(void *event, const mend__field *field) { return (mend_str *)((char *)event + field->offset); }
+
+static size_t head_size(const mend__kind *kind) { return offsetof(mend__event_clone, event) + kind->size; }
+
+size_t mend__event_clone_size(const mend_event *event) {
+  const mend__kind *kind = mend__kind_get(event->kind);
+  size_t size = head_size(kind) + event->call_name.len;
   for (size_t i = 0; i < kind->field_count; i++) {
-    const mend_str *text = text_of(event, &kind->fields[i]);
-    if (text != NULL) len += text->len;
+    if (is_text(&kind->fields[i])) size += text_at((mend_event *)event, &kind->fields[i])->len;
   }
-  return len;
+  return size;
 }
 
 /* Copies what `text` points to to `to` and lets it point there; returns where the next one goes. */
@@ -35,28 +33,29 @@ static char *move_text(mend_str *text, char *to) {
 mend_status mend_event_clone(const mend_event *event, const mend_allocator *allocator, mend_event **ret_clone) {
   if (event->run == NULL || !mend__event_fits(event)) return MEND_EINVAL;
   const mend__kind *kind = mend__kind_get(event->kind);
-  mend_any_event copy;
-  memcpy(&copy, event, kind->size);
-  copy.event.size = kind->size;
-  size_t head = offsetof(event_clone, event) + kind->size;
-  event_clone *clone = mend__alloc(allocator, head + texts_len(&copy.event, kind));
+  const size_t size = mend__event_clone_size(event);
+  mend__event_clone *clone = mend__alloc(allocator, size);
   if (clone == NULL) return MEND_ENOMEM;
-
-  char *to = move_text(&copy.event.call_name, (char *)clone + head);
-  for (size_t i = 0; i < kind->field_count; i++) {
-    mend_str *text = text_of(&copy.event, &kind->fields[i]);
-    if (text != NULL) to = move_text(text, to);
+  if (!mend__run_try_retain(event->run)) {
+    mend__free(allocator, clone);
+    return MEND_ECLOSED;
   }
   clone->allocator = allocator;
-  memcpy(&clone->event, &copy, kind->size);
-  mend_run_retain(clone->event.run);
+  clone->bytes = size;
+  clone->next = NULL;
+  memcpy(&clone->event, event, kind->size);
+  clone->event.size = kind->size;
+  char *to = move_text(&clone->event.call_name, (char *)clone + head_size(kind));
+  for (size_t i = 0; i < kind->field_count; i++) {
+    if (is_text(&kind->fields[i])) to = move_text(text_at(&clone->event, &kind->fields[i]), to);
+  }
   *ret_clone = &clone->event;
   return MEND_OK;
 }
 
 void mend_event_free(mend_event *event) {
   if (event == NULL) return;
-  event_clone *clone = (event_clone *)((char *)event - offsetof(event_clone, event));
+  mend__event_clone *clone = mend__event_clone_of(event);
   mend_run_release(event->run);
   mend__free(clone->allocator, clone);
 }

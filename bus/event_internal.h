@@ -64,10 +64,25 @@ mend_str mend__head_name(mend__head head);
 #define MEND__KEY_ROOM 256
 mend_str mend__key_name(const mend_json *json, char room[MEND__KEY_ROOM]);
 
+/* What mend_event_clone makes, one block: this, the rest of the event's struct right behind it, then what its texts
+ * point to. */
+typedef struct mend__event_clone {
+  const mend_allocator *allocator;
+  size_t bytes;                   /* of the block */
+  struct mend__event_clone *next; /* for whoever keeps several */
+  mend_event event;
+} mend__event_clone;
+static inline mend__event_clone *mend__event_clone_of(mend_event *event) {
+  return (mend__event_clone *)(void *)((char *)event - offsetof(mend__event_clone, event));
+}
+/* How large a block the clone of an event that fits its kind will be. */
+size_t mend__event_clone_size(const mend_event *event);
+
 /* Free memory that mend__hash_beside wants behind a buffer's contents. */
 #define MEND__HASH_ROOM (MEND_HASH_SCRATCH + sizeof(max_align_t))
 /* The exact canonical hash, with the memory behind the buffer's contents as scratch; none for an absent text and when
  * out of memory, which shows in buffer->failed. */
 mend_hash mend__hash_beside(mend__buffer *buffer, mend_str json);
+mend_hash mend__hash_loose_beside(mend__buffer *buffer, mend_str json); /* likewise in loose mode, by its defaults */
 
 #endif

@@ -29,12 +29,12 @@ typedef struct mend__event_line {
 /* Reads one JSON object. `topic`: which topic it is when the text need not say so (mend_run_emit); absent: the text
  * must. The case files' short names are taken as aliases: event (topic), tool (tool_name), error (error_message),
  * result; args of any JSON type; a result that is a JSON value of any type; an id may be a number. null is absent.
- * args_hash is computed when args are there and no hash is; call is mend_call_from_name(call_id), and call_name is set
- * when the id is no number. A member the topic does not have is MEND_EINVAL with its name, its place and the name that was
- * probably meant, or, when `lenient` is set (journals), counted in the line and not kept. One of the wrong type is
- * MEND_EINVAL with its name, place and what was expected, or, when `lenient` is set, absent and counted in *ret_ignored
- * (which may be NULL). Also MEND_ESYNTAX, MEND_EINVAL for what is no object or has no topic, MEND_ENOMEM. *ret_line is
- * unspecified after an error. */
+ * args_hash is computed when args are there and no hash is; call is mend_call_from_name(call_id), and call_name is
+ * set when the id is no number. A member the topic does not have is MEND_EINVAL with its name, its place and the name
+ * that was probably meant, or, when `lenient` is set (journals), counted in the line and not kept. One of the wrong
+ * type is MEND_EINVAL with its name, place and what was expected, or, when `lenient` is set, absent and counted in
+ * *ret_ignored (which may be NULL). Also MEND_ESYNTAX, MEND_EINVAL for what is no object or has no topic,
+ * MEND_ENOMEM. *ret_line is unspecified after an error. */
 mend_status mend__event_read(mend_str text, mend_str topic, bool lenient, mend__buffer *scratch,
                              mend__event_line *ret_line, uint64_t *ret_ignored, mend_error *error);
 

@@ -285,17 +285,25 @@ static void write_custom(mend__buffer *buffer, mend_str payload) {
   write_json(buffer, payload, WHOLE);
 }
 
+static void complete_tool_before(mend_tool_before_event *before, mend__buffer *buffer, bool content) {
+  if (mend_hash_is_none(before->args_hash)) before->args_hash = mend__hash_beside(buffer, before->args);
+  if (!content && mend_hash_is_none(before->args_hash_loose)) {
+    before->args_hash_loose = mend__hash_loose_beside(buffer, before->args);
+  }
+}
+
+static void complete_tool_after(mend_tool_after_event *after, mend__buffer *buffer, bool content) {
+  if (content || after->result.ptr == NULL) return;
+  if (mend_hash_is_none(after->result_hash)) after->result_hash = mend__hash_beside(buffer, after->result);
+  if (after->result_len == MEND_NONE) after->result_len = result_len(buffer, after->result);
+}
+
 /* Fills in, in a copy of the event, what its publisher left to the JSON view. */
 static void complete(mend_any_event *event, mend__buffer *buffer, bool content) {
-  if (event->event.kind == MEND_EVENT_TOOL_BEFORE) {
-    mend_tool_before_event *before = &event->tool_before;
-    if (mend_hash_is_none(before->args_hash)) before->args_hash = mend__hash_beside(buffer, before->args);
-  }
-  if (event->event.kind == MEND_EVENT_TOOL_AFTER && !content) {
-    mend_tool_after_event *after = &event->tool_after;
-    if (mend_hash_is_none(after->result_hash)) after->result_hash = mend__hash_beside(buffer, after->result);
-    if (after->result_len == MEND_NONE && after->result.ptr != NULL)
-      after->result_len = result_len(buffer, after->result);
+  switch (event->event.kind) {
+  case MEND_EVENT_TOOL_BEFORE: complete_tool_before(&event->tool_before, buffer, content); break;
+  case MEND_EVENT_TOOL_AFTER: complete_tool_after(&event->tool_after, buffer, content); break;
+  default: break;
   }
 }
 

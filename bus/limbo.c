@@ -79,9 +79,9 @@ static bool reclaim_once(mend_bus *bus) {
   return (subscriptions != NULL || runs != NULL) && atomic_load(&bus->limbo_waits);
 }
 
-/* Frees what can be freed. destroy functions run here and may do anything: what they close is freed by the loop further up
- * this stack, and the bus is kept until the end even if they drop the last reference to it. A publish under way on this
- * thread keeps it too, and then there may be none left to add to. */
+/* Frees what can be freed. destroy functions run here and may do anything: what they close is freed by the loop
+ * further up this stack, and the bus is kept until the end even if they drop the last reference to it. A publish
+ * under way on this thread keeps it too, and then there may be none left to add to. */
 void mend__reclaim(mend_bus *bus) {
   const mend_bus *outer = mend__reclaims_here();
   if (outer == bus || !atomic_load(&bus->limbo_waits)) return;

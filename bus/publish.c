@@ -33,8 +33,7 @@ static inline void call(mend__frame *frame, mend_subscription *subscription, con
 
 static bool run_item_matches(const mend_bus *bus, const mend__run_subscriber *item, mend_topic topic) {
   if (item->match != MEND__MATCH_PREFIX) return item->match == MEND__MATCH_ALL || item->topic == topic;
-  mend_str name = mend__topic_at(bus, topic)->name;
-  return name.len >= item->prefix.len && memcmp(name.ptr, item->prefix.ptr, item->prefix.len) == 0;
+  return mend__starts_with(mend__topic_at(bus, topic)->name, item->prefix);
 }
 
 /* Both arrays are loaded before the first handler runs: whoever subscribes from a handler waits for the next event. */
@@ -69,14 +68,21 @@ static void report_drops(mend_bus *bus, mend__reader *reader, mend_run *run) {
   reader->reporting_drops = false;
 }
 
+/* Who failed first: the name it gave, else its pattern. */
+static mend_str handler_of(mend_bus *bus, const mend__frame *frame) {
+  if (frame->failed_name[0] != '\0') return mend_str_from(frame->failed_name);
+  pthread_mutex_lock(&bus->mutex);
+  mend_str pattern = mend__pattern_text(bus, frame->failed_match, frame->failed_pattern);
+  pthread_mutex_unlock(&bus->mutex);
+  return pattern;
+}
+
 void mend__report_failure(mend_run *run, const mend_event *cause, const mend__frame *frame) {
   mend_bus_handler_failed_event event = MEND_BUS_HANDLER_FAILED_EVENT_INIT;
   if (cause != NULL) {
     event.failed_topic = mend_bus_topic_name(run->bus, cause->topic);
     event.failed_seq = cause->seq;
-    event.handler = frame->failed_name[0] != '\0'
-                        ? mend_str_from(frame->failed_name)
-                        : mend__pattern_text(run->bus, frame->failed_match, frame->failed_pattern);
+    event.handler = handler_of(run->bus, frame);
   }
   event.status = mend_str_from(mend_status_name(frame->first_failure));
   event.failures = frame->failures;
@@ -135,8 +141,7 @@ mend_status mend_bus_publish(mend_bus *bus, const mend_event *event) {
   return publish(bus, event);
 }
 
-mend_status mend_run_publish(mend_run *run, mend_event *event) {
-  if (!is_well_formed(run->bus, event)) return MEND_EINVAL;
+void mend__stamp(mend_run *run, mend_event *event) {
   mend_time now = mend_clock_now(run->bus->clock);
   if (event->call == 0 && event->call_name.len > 0) event->call = mend_call_from_name(event->call_name);
   event->run = run;
@@ -144,6 +149,12 @@ mend_status mend_run_publish(mend_run *run, mend_event *event) {
   event->mono_ns = now.mono_ns;
   event->wall_ns = now.wall_ns;
   memcpy(event->trace_id, run->trace_id, sizeof event->trace_id);
+  mend__put_big_endian(mend__span_of(run, event->call), event->span_id);
+}
+
+mend_status mend_run_publish(mend_run *run, mend_event *event) {
+  if (!is_well_formed(run->bus, event)) return MEND_EINVAL;
+  mend__stamp(run, event);
   return publish(run->bus, event);
 }
 

@@ -4,36 +4,6 @@
 
 /* ---- Making ---- */
 
-/* A new 128-bit id: the bus's seed and a counter, hashed. Under the mutex. */
-static mend_hash next_id(mend_bus *bus) {
-  uint64_t block[2] = {bus->id_seed, ++bus->id_counter};
-  return mend_hash_bytes((mend_str){(const char *)block, sizeof block});
-}
-
-static void put_big_endian(uint64_t value, uint8_t *ret_bytes) {
-  for (int i = 0; i < 8; i++)
-    ret_bytes[i] = (uint8_t)(value >> (56 - 8 * i));
-}
-
-static bool is_zero(const uint8_t *bytes, size_t len) {
-  for (size_t i = 0; i < len; i++) {
-    if (bytes[i] != 0) return false;
-  }
-  return true;
-}
-
-static void choose_trace_id(mend_run *run, const mend_run_options *options) {
-  if (!is_zero(options->trace_id, sizeof options->trace_id)) {
-    memcpy(run->trace_id, options->trace_id, sizeof run->trace_id);
-  } else if (options->parent != NULL) {
-    memcpy(run->trace_id, options->parent->trace_id, sizeof run->trace_id);
-  } else {
-    mend_hash id = next_id(run->bus);
-    put_big_endian(id.hi, run->trace_id);
-    put_big_endian(id.lo, run->trace_id + 8);
-  }
-}
-
 static mend_str copy_text(char **free_text, mend_str text) {
   if (text.ptr == NULL) return text;
   char *copy = *free_text;
@@ -97,12 +67,12 @@ static mend_status make_run(mend_bus *bus, const mend_run_options *options, mend
   char made_id[MEND_HASH_TEXT_SIZE];
   pthread_mutex_lock(&bus->mutex);
   if (options->id.ptr == NULL) {
-    mend_hash_format(next_id(bus), made_id);
+    mend_hash_format(mend__id_next(bus), made_id);
     with_id.id = mend_str_from(made_id);
   }
   const bool closing = bus->closing;
   mend_run *run = closing ? NULL : run_alloc(bus, &with_id);
-  if (run != NULL) choose_trace_id(run, options);
+  if (run != NULL) mend__trace_begin(run, options);
   pthread_mutex_unlock(&bus->mutex);
   if (run == NULL) return closing ? MEND_ECLOSED : MEND_ENOMEM;
   atomic_store(&run->references, 1);
@@ -151,8 +121,7 @@ static void evict_beyond_limit(mend_bus *bus) {
   }
 }
 
-/* Under the mutex: one more reference to a run that is alive or kept. */
-static void retain_known(mend_run *run) {
+void mend__run_retain_known(mend_run *run) {
   if (atomic_fetch_add(&run->references, 1) > 0) return;
   idle_remove(run);
   mend_bus_retain(run->bus);
@@ -169,38 +138,13 @@ static mend_status check_options(mend_bus *bus, const mend_run_options *given, m
   return MEND_OK;
 }
 
-static void notify_observer(mend_run *run, mend__run_observer observer) {
-  if (observer.opened == NULL) return;
-  mend_status status = observer.opened(observer.ctx, run);
-  if (status == MEND_OK) return;
-  mend__frame frame = {.failures = 1, .first_failure = status};
-  mend__report_failure(run, NULL, &frame);
-}
-
-/* Tells the rooms above of a run before anybody can find it, and leaves the bus's mutex locked. Who began to observe
- * meanwhile is told too: observers take being told twice for once. */
-static void notify_observers_and_lock(mend_run *run) {
-  mend_bus *bus = run->bus;
-  uint32_t version = 0;
-  pthread_mutex_lock(&bus->mutex);
-  while (bus->observers_version != version) {
-    mend__run_observer observers[MEND__SLOT_COUNT];
-    memcpy(observers, bus->observers, sizeof observers);
-    version = bus->observers_version;
-    pthread_mutex_unlock(&bus->mutex);
-    for (int slot = 0; slot < MEND__SLOT_COUNT; slot++)
-      notify_observer(run, observers[slot]);
-    pthread_mutex_lock(&bus->mutex);
-  }
-}
-
 mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_run **ret_run) {
   mend_run_options checked;
   mend_run *run;
   mend_status status = check_options(bus, options, &checked);
   if (status == MEND_OK) status = make_run(bus, &checked, &run);
   if (status != MEND_OK) return status;
-  notify_observers_and_lock(run);
+  mend__run_announce_and_lock(run);
   status = link_run(run);
   pthread_mutex_unlock(&bus->mutex);
   if (status != MEND_OK) {
@@ -215,7 +159,7 @@ mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_ru
 static mend_run *find_run(mend_bus *bus, mend_str id) {
   pthread_mutex_lock(&bus->mutex);
   mend_run *run = mend__strmap_get(&bus->runs_by_id, id);
-  if (run != NULL) retain_known(run);
+  if (run != NULL) mend__run_retain_known(run);
   pthread_mutex_unlock(&bus->mutex);
   return run;
 }
@@ -232,7 +176,7 @@ mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_ru
   }
   status = make_run(bus, &checked, &run);
   if (status != MEND_OK) return status;
-  notify_observers_and_lock(run);
+  mend__run_announce_and_lock(run);
   run->kept = true;
   status = link_run(run);
   if (status == MEND_OK) evict_beyond_limit(bus);
@@ -253,14 +197,33 @@ mend_run *mend_run_retain(mend_run *run) {
   return run;
 }
 
+static bool try_retain_bus(mend_bus *bus) {
+  uint32_t references = atomic_load(&bus->references);
+  while (references > 0) {
+    if (atomic_compare_exchange_weak(&bus->references, &references, references + 1)) return true;
+  }
+  return false;
+}
+
+/* Under the mutex, where a run's references cannot become 0. One that is kept may be the last of a bus that is at its
+   end. */
+static bool try_retain_known(mend_run *run) {
+  if (mend__strmap_get(&run->bus->runs_by_id, run->id) != run) return false;
+  if (atomic_load(&run->references) == 0) {
+    if (!try_retain_bus(run->bus)) return false;
+    idle_remove(run);
+  }
+  atomic_fetch_add(&run->references, 1);
+  return true;
+}
+
 bool mend__run_try_retain(mend_run *run) {
   uint32_t references = atomic_load(&run->references);
   while (references > 0) {
     if (atomic_compare_exchange_weak(&run->references, &references, references + 1)) return true;
   }
   pthread_mutex_lock(&run->bus->mutex);
-  bool known = mend__strmap_get(&run->bus->runs_by_id, run->id) == run;
-  if (known) retain_known(run);
+  const bool known = try_retain_known(run);
   pthread_mutex_unlock(&run->bus->mutex);
   return known;
 }
@@ -312,48 +275,3 @@ uint64_t mend_run_next_call(mend_run *run) {
 
 void mend__run_lock(mend_run *run) { pthread_mutex_lock(&run->mutex); }
 void mend__run_unlock(mend_run *run) { pthread_mutex_unlock(&run->mutex); }
-
-/* ---- For the rooms above ---- */
-
-typedef struct run_list {
-  mend_run **runs;
-  size_t count;
-} run_list;
-
-static mend_status list_runs(mend_bus *bus, run_list *ret_list) {
-  *ret_list = (run_list){NULL, 0};
-  if (bus->run_count == 0) return MEND_OK;
-  ret_list->runs = mend__alloc(bus->allocator, bus->run_count * sizeof(mend_run *));
-  if (ret_list->runs == NULL) return MEND_ENOMEM;
-  for (mend_run *run = bus->runs; run != NULL; run = run->next) {
-    retain_known(run);
-    ret_list->runs[ret_list->count++] = run;
-  }
-  return MEND_OK;
-}
-
-static void forget_observer(mend_bus *bus, mend__slot slot) {
-  pthread_mutex_lock(&bus->mutex);
-  bus->observers[slot] = (mend__run_observer){NULL, NULL};
-  pthread_mutex_unlock(&bus->mutex);
-}
-
-mend_status mend__bus_observe_runs(mend_bus *bus, mend__slot slot, mend__run_opened opened, void *ctx) {
-  run_list list = {NULL, 0};
-  pthread_mutex_lock(&bus->mutex);
-  mend_status status = bus->observers[slot].opened != NULL ? MEND_EEXIST : list_runs(bus, &list);
-  if (status == MEND_OK) {
-    bus->observers[slot] = (mend__run_observer){opened, ctx};
-    bus->observers_version++;
-  }
-  pthread_mutex_unlock(&bus->mutex);
-  if (status != MEND_OK) return status;
-  for (size_t i = 0; i < list.count; i++) {
-    mend_status failure = opened(ctx, list.runs[i]);
-    if (status == MEND_OK) status = failure;
-    mend_run_release(list.runs[i]);
-  }
-  mend__free(bus->allocator, list.runs);
-  if (status != MEND_OK) forget_observer(bus, slot);
-  return status;
-}

@@ -1,73 +1,5 @@
 #include "bus/bus_internal.h"
 
-/* ---- Patterns ---- */
-
-static mend__pattern *pattern_at(const mend_bus *bus, uint32_t index) {
-  return ((mend__pattern **)bus->patterns.items)[index];
-}
-
-static bool starts_with(mend_str text, mend_str prefix) {
-  return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
-}
-
-static bool pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic) {
-  if (match == MEND__MATCH_EXACT) return pattern == topic->number;
-  return match == MEND__MATCH_ALL || starts_with(topic->name, pattern_at(bus, pattern)->prefix);
-}
-
-mend_str mend__pattern_text(mend_bus *bus, uint8_t match, uint32_t pattern) {
-  if (match == MEND__MATCH_EXACT) return mend_bus_topic_name(bus, pattern);
-  pthread_mutex_lock(&bus->mutex);
-  mend_str text = pattern_at(bus, pattern)->text;
-  pthread_mutex_unlock(&bus->mutex);
-  return text;
-}
-
-static mend_status pattern_intern(mend_bus *bus, mend_str text, uint32_t *ret_index) {
-  mend__pattern *pattern = mend__strmap_get(&bus->patterns_by_text, text);
-  if (pattern != NULL) {
-    *ret_index = pattern->index;
-    return MEND_OK;
-  }
-  if (bus->patterns.count >= bus->topic_limit) return MEND_ELIMIT;
-  mend_status status = mend__list_reserve(bus, &bus->patterns, sizeof(mend__pattern *));
-  if (status != MEND_OK) return status;
-  pattern = mend__alloc(bus->allocator, sizeof *pattern + text.len);
-  if (pattern == NULL) return MEND_ENOMEM;
-  char *copy = (char *)(pattern + 1);
-  memcpy(copy, text.ptr, text.len);
-  *pattern = (mend__pattern){{copy, text.len}, {copy, text.len - 1}, (uint32_t)bus->patterns.count};
-  status = mend__strmap_put(&bus->patterns_by_text, pattern->text, pattern);
-  if (status != MEND_OK) {
-    mend__free(bus->allocator, pattern);
-    return status;
-  }
-  ((mend__pattern **)bus->patterns.items)[bus->patterns.count++] = pattern;
-  *ret_index = pattern->index;
-  return MEND_OK;
-}
-
-/* "*", "tool.*" or "tool.before": fills in match and pattern. */
-static mend_status take_pattern(mend_bus *bus, const char *text, mend_subscription *subscription) {
-  mend_str pattern = mend_str_from(text);
-  if (mend_str_equal(pattern, MEND_STR("*"))) {
-    subscription->match = MEND__MATCH_ALL;
-    return pattern_intern(bus, pattern, &subscription->pattern);
-  }
-  if (pattern.len > 2 && memcmp(text + pattern.len - 2, ".*", 2) == 0) {
-    if (mend__topic_name_fault((mend_str){text, pattern.len - 2}) != NULL) return MEND_EINVAL;
-    subscription->match = MEND__MATCH_PREFIX;
-    return pattern_intern(bus, pattern, &subscription->pattern);
-  }
-  if (mend__topic_name_fault(pattern) != NULL) return MEND_EINVAL;
-  mend__topic *topic;
-  mend_status status = mend__topic_intern(bus, pattern, &topic);
-  if (status != MEND_OK) return status;
-  subscription->match = MEND__MATCH_EXACT;
-  subscription->pattern = topic->number;
-  return MEND_OK;
-}
-
 /* ---- The array of a topic ---- */
 
 static mend_subscription *item_at(const mend__subscribers *array, uint32_t i) {
@@ -117,7 +49,8 @@ static void array_replace(mend_bus *bus, mend__topic *topic, mend__subscribers *
   if (old != NULL) mend__retire(bus, &bus->limbo_arrays, &old->retired);
 }
 
-/* Takes one out without needing memory: its place becomes empty. Half-empty arrays are made anew when there is memory. */
+/* Takes one out without needing memory: its place becomes empty. Half-empty arrays are made anew when there is
+ * memory. */
 static void array_remove(mend_bus *bus, mend__topic *topic, const mend_subscription *subscription) {
   mend__subscribers *array = array_of(topic);
   if (array == NULL) return;
@@ -143,7 +76,7 @@ static mend__topic *next_match(mend_bus *bus, const mend_subscription *subscript
   }
   while (*position < count) {
     mend__topic *topic = mend__topic_at(bus, (*position)++);
-    if (pattern_matches(bus, subscription->match, subscription->pattern, topic)) return topic;
+    if (mend__pattern_matches(bus, subscription->match, subscription->pattern, topic)) return topic;
   }
   return NULL;
 }
@@ -185,7 +118,7 @@ mend_status mend__subscribers_for_new_topic(mend_bus *bus, mend__topic *topic) {
     mend_subscription **wildcards = bus->wildcards[class].items;
     for (size_t i = 0; i < bus->wildcards[class].count; i++) {
       mend_subscription *wildcard = wildcards[i];
-      if (pattern_matches(bus, wildcard->match, wildcard->pattern, topic)) append(array, wildcard);
+      if (mend__pattern_matches(bus, wildcard->match, wildcard->pattern, topic)) append(array, wildcard);
     }
   }
   if (array->count == 0) {
@@ -202,7 +135,7 @@ static mend__list *wildcards_of(mend_bus *bus, const mend_subscription *subscrip
   return &bus->wildcards[subscription->match - MEND__MATCH_PREFIX];
 }
 
-static mend_status bus_add(mend_bus *bus, mend_subscription *subscription) {
+mend_status mend__bus_subscribers_add(mend_bus *bus, mend_subscription *subscription) {
   if (subscription->match == MEND__MATCH_EXACT) return arrays_add(bus, subscription);
   mend__list *wildcards = wildcards_of(bus, subscription);
   mend_status status = mend__list_reserve(bus, wildcards, sizeof(mend_subscription *));
@@ -221,7 +154,7 @@ static void wildcards_remove(mend_bus *bus, const mend_subscription *subscriptio
   wildcards->count--;
 }
 
-static void bus_remove(mend_bus *bus, mend_subscription *subscription) {
+void mend__bus_subscribers_remove(mend_bus *bus, mend_subscription *subscription) {
   uint32_t position = 1;
   mend__topic *topic;
   while ((topic = next_match(bus, subscription, &position)) != NULL)
@@ -240,10 +173,10 @@ static void run_append(const mend_bus *bus, mend__run_subscribers *array, mend_s
   atomic_init(&item->subscription, subscription);
   item->match = subscription->match;
   item->topic = subscription->pattern;
-  if (subscription->match == MEND__MATCH_PREFIX) item->prefix = pattern_at(bus, subscription->pattern)->prefix;
+  if (subscription->match == MEND__MATCH_PREFIX) item->prefix = mend__pattern_prefix(bus, subscription->pattern);
 }
 
-static mend_status run_add(mend_run *run, mend_subscription *added) {
+mend_status mend__run_subscribers_add(mend_run *run, mend_subscription *added) {
   mend_bus *bus = run->bus;
   mend__run_subscribers *old = atomic_load(&run->subscribers);
   const uint32_t count = old == NULL ? 0 : old->count;
@@ -262,7 +195,7 @@ static mend_status run_add(mend_run *run, mend_subscription *added) {
   return MEND_OK;
 }
 
-static void run_remove(mend_run *run, const mend_subscription *subscription) {
+void mend__run_subscribers_remove(mend_run *run, const mend_subscription *subscription) {
   mend__run_subscribers *array = atomic_load(&run->subscribers);
   uint32_t live = 0;
   for (uint32_t i = 0; i < array->count; i++) {
@@ -276,67 +209,7 @@ static void run_remove(mend_run *run, const mend_subscription *subscription) {
   mend__retire(run->bus, &run->bus->limbo_arrays, &array->retired);
 }
 
-/* ---- Both ---- */
-
-static mend_status subscribe(mend_bus *bus, mend_run *run, const char *pattern, mend_handler handler, void *ctx,
-                             void (*destroy)(void *), mend_subscription **ret_subscription) {
-  if (pattern == NULL || handler == NULL) return MEND_EINVAL;
-  mend_subscription *subscription = mend__alloc_zero(bus->allocator, sizeof *subscription);
-  if (subscription == NULL) return MEND_ENOMEM;
-  subscription->handler = handler;
-  subscription->ctx = ctx;
-  subscription->destroy = destroy;
-  subscription->in_run = run != NULL;
-  subscription->owner = run != NULL ? (void *)run : (void *)bus;
-  pthread_mutex_lock(&bus->mutex);
-  mend_status status = bus->closing ? MEND_ECLOSED : take_pattern(bus, pattern, subscription);
-  if (status == MEND_OK) status = run != NULL ? run_add(run, subscription) : bus_add(bus, subscription);
-  if (status == MEND_OK) bus->subscription_count++;
-  pthread_mutex_unlock(&bus->mutex);
-  if (status != MEND_OK) mend__free(bus->allocator, subscription);
-  if (status == MEND_OK && ret_subscription != NULL) *ret_subscription = subscription;
-  mend__reclaim(bus);
-  return status;
-}
-
-mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
-                               void (*destroy)(void *ctx), mend_subscription **ret_subscription) {
-  return subscribe(bus, NULL, pattern, handler, ctx, destroy, ret_subscription);
-}
-
-mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler handler, void *ctx,
-                               void (*destroy)(void *ctx), mend_subscription **ret_subscription) {
-  return subscribe(run->bus, run, pattern, handler, ctx, destroy, ret_subscription);
-}
-
-/* Under the mutex, after it has been taken out of the arrays. */
-static void retire_subscription(mend_bus *bus, mend_subscription *subscription) {
-  atomic_store_explicit(&subscription->closed, true, memory_order_relaxed);
-  bus->subscription_count--;
-  mend__retire(bus, &bus->limbo_subscriptions, &subscription->retired);
-}
-
-void mend_subscription_close(mend_subscription **handle) {
-  if (handle == NULL || *handle == NULL) return;
-  mend_subscription *subscription = *handle;
-  *handle = NULL;
-  mend_run *run = subscription->in_run ? subscription->owner : NULL;
-  mend_bus *bus = run != NULL ? run->bus : subscription->owner;
-  pthread_mutex_lock(&bus->mutex);
-  if (run != NULL) {
-    run_remove(run, subscription);
-  } else {
-    bus_remove(bus, subscription);
-  }
-  retire_subscription(bus, subscription);
-  pthread_mutex_unlock(&bus->mutex);
-  mend__reclaim(bus);
-}
-
-void mend__subscription_free(mend_bus *bus, mend_subscription *subscription) {
-  if (subscription->destroy != NULL) subscription->destroy(subscription->ctx);
-  mend__free(bus->allocator, subscription);
-}
+/* ---- The end of a run or of the bus ---- */
 
 void mend__run_close_subscriptions(mend_run *run) {
   mend__run_subscribers *array = atomic_load(&run->subscribers);
@@ -344,7 +217,7 @@ void mend__run_close_subscriptions(mend_run *run) {
   atomic_store(&run->subscribers, NULL);
   for (uint32_t i = 0; i < array->count; i++) {
     mend_subscription *subscription = run_item_at(array, i);
-    if (subscription != NULL) retire_subscription(run->bus, subscription);
+    if (subscription != NULL) mend__subscription_retire(run->bus, subscription);
   }
   mend__retire(run->bus, &run->bus->limbo_arrays, &array->retired);
 }
@@ -353,8 +226,8 @@ void mend__bus_close_subscriptions(mend_bus *bus) {
   for (int class = 0; class < 2; class ++) {
     while (bus->wildcards[class].count > 0) {
       mend_subscription *wildcard = ((mend_subscription **)bus->wildcards[class].items)[0];
-      bus_remove(bus, wildcard);
-      retire_subscription(bus, wildcard);
+      mend__bus_subscribers_remove(bus, wildcard);
+      mend__subscription_retire(bus, wildcard);
     }
   }
   uint32_t count = atomic_load(&bus->topic_count);
@@ -363,7 +236,7 @@ void mend__bus_close_subscriptions(mend_bus *bus) {
     mend__subscribers *array = array_of(topic);
     if (array == NULL) continue;
     for (uint32_t i = 0; i < array->count; i++) {
-      if (item_at(array, i) != NULL) retire_subscription(bus, item_at(array, i));
+      if (item_at(array, i) != NULL) mend__subscription_retire(bus, item_at(array, i));
     }
     array_replace(bus, topic, NULL);
   }

@@ -1,5 +1,6 @@
 /* The canonical hash: a tree of XXH3 hashes, built in one pass of the scanner. An array is folded as its elements come;
- * the members of the open objects wait in the scratch, as a stack, until their object ends and they can be put in order. */
+ * the members of the open objects wait in the scratch, as a stack, until their object ends and they can be put in
+ * order. */
 #include "core/hash_internal.h"
 #include "core/json_internal.h"
 #include "core/options_size.h"

@@ -4,8 +4,8 @@
 
 #include "mend/json.h"
 
-/* Every kind of thing is hashed with a seed of its own, so that "1", 1, 1.0, [1] and {"1":1} differ, and all of them from
- * raw bytes. Hashes are kept: the numbers stay. */
+/* Every kind of thing is hashed with a seed of its own, so that "1", 1, 1.0, [1] and {"1":1} differ, and all of them
+ * from raw bytes. Hashes are kept: the numbers stay. */
 typedef enum mend__hash_domain {
   MEND__HASH_RAW,
   MEND__HASH_KEY,
@@ -39,10 +39,14 @@ void mend__hash_sort_members(mend__hash_member *members, size_t count);
 
 /* ---- The tree ---- */
 
+/* Whether a member's name keeps what is in it from being masked: found out when something there would be. */
+typedef enum mend__keeps { MEND__KEEPS_UNKNOWN, MEND__KEEPS_NOT, MEND__KEEPS } mend__keeps;
+
 /* An open array or object. */
 typedef struct mend__hash_level {
   bool array;
   bool key_escaped;
+  mend__keeps keeps;
   mend_str key; /* of the member whose value is read; absent in an array, and in exact mode */
   size_t first_member;
   uint64_t count;   /* elements so far */

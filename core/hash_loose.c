@@ -26,6 +26,7 @@ mend__hash_verdict mend__hash_loose_key(mend__hasher *tree, const mend_json *jso
   mend__hash_level *level = &tree->levels[tree->depth - 1];
   level->key = json->slice;
   level->key_escaped = json->escaped;
+  level->keeps = MEND__KEEPS_UNKNOWN;
   *ret_ignored = false;
   if (tree->depth > 1 || tree->loose->ignores == NULL) return MEND__HASHED;
   const size_t scratch_size = tree->scratch_size;
@@ -36,12 +37,12 @@ mend__hash_verdict mend__hash_loose_key(mend__hasher *tree, const mend_json *jso
   return verdict;
 }
 
-/* Whether the level's member keeps what is in it from being masked. */
-static mend__hash_verdict keeps_values(mend__hasher *tree, const mend__hash_level *level, bool *ret_keeps) {
+static mend__hash_verdict find_out_about(mend__hasher *tree, mend__hash_level *level) {
   const size_t scratch_size = tree->scratch_size;
   mend_str name;
+  if (level->keeps != MEND__KEEPS_UNKNOWN) return MEND__HASHED;
   mend__hash_verdict verdict = take_text(tree, level->key, level->key_escaped, &name);
-  if (verdict == MEND__HASHED) *ret_keeps = mend__name_keeps_values(name);
+  if (verdict == MEND__HASHED) level->keeps = mend__name_keeps_values(name) ? MEND__KEEPS : MEND__KEEPS_NOT;
   tree->scratch_size = scratch_size;
   return verdict;
 }
@@ -51,9 +52,8 @@ static mend__hash_verdict is_masked(mend__hasher *tree, mend__mask mask, bool *r
   *ret_masked = false;
   if (mask == MEND__MASK_NONE) return MEND__HASHED;
   for (size_t i = 0; i < tree->depth; i++) {
-    bool keeps = false;
-    mend__hash_verdict verdict = keeps_values(tree, &tree->levels[i], &keeps);
-    if (verdict != MEND__HASHED || keeps) return verdict;
+    mend__hash_verdict verdict = find_out_about(tree, &tree->levels[i]);
+    if (verdict != MEND__HASHED || tree->levels[i].keeps == MEND__KEEPS) return verdict;
   }
   *ret_masked = true;
   return MEND__HASHED;

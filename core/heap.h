@@ -5,8 +5,8 @@
 
 #include "mend/clock.h"
 
-/* A node's children are a list through `next`, each due when the node is or later; `previous` is the left sibling, or of a
- * first child the parent. */
+/* A node's children are a list through `next`, each due when the node is or later; `previous` is the left sibling, or
+ * of a first child the parent. */
 typedef struct mend__heap {
   mend_deadline *root;
 } mend__heap;

@@ -42,8 +42,8 @@ static inline bool mend__is_special(char c) {
   return (unsigned char)c < 0x20 || (unsigned char)c >= 0x80 || c == '"' || c == '\\';
 }
 
-/* The first character that is not plain: a quote, a backslash, a control character, a byte from 0x80; `end` when there is
- * none. */
+/* The first character that is not plain: a quote, a backslash, a control character, a byte from 0x80; `end` when there
+ * is none. */
 static inline const char *mend__skip_plain(const char *place, const char *end) {
   for (; end - place >= 8; place += 8) {
     uint64_t marks = mend__mark_special(mend__load_little_endian(place));

@@ -38,9 +38,12 @@ static mend_status write_draft(void *ctx, mend_call *call) {
 }
 
 static mend_status add_tools(mend_tools *tools, double *confidence, mend_error *error) {
-  static const mend_tool fetch = {sizeof fetch, "fetch_page", MEND_EFFECT_READ_ONLY, fetch_page, NULL};
-  static const mend_tool find = {sizeof find, "search", MEND_EFFECT_READ_ONLY, search, NULL};
-  static const mend_tool draft = {sizeof draft, "write_draft", MEND_EFFECT_IDEMPOTENT, write_draft, NULL};
+  static const mend_tool fetch = {
+      .size = sizeof fetch, .name = "fetch_page", .effect = MEND_EFFECT_READ_ONLY, .execute = fetch_page};
+  static const mend_tool find = {
+      .size = sizeof find, .name = "search", .effect = MEND_EFFECT_READ_ONLY, .execute = search};
+  static const mend_tool draft = {
+      .size = sizeof draft, .name = "write_draft", .effect = MEND_EFFECT_IDEMPOTENT, .execute = write_draft};
   mend_status status = mend_tools_add(tools, &fetch, NULL, error);
   if (status == MEND_OK) status = mend_tools_add(tools, &find, NULL, error);
   if (status == MEND_OK) status = mend_tools_add(tools, &draft, confidence, error);

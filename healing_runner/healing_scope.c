@@ -3,6 +3,7 @@
 #include "core/options_size.h"
 #include "healing_runner/healing_internal.h"
 #include "hooks/scope.h"
+#include "metacognition/room.h"
 #include "watchdogs/room.h"
 
 /* ---- Entering, step by step; a step that fails leaves what came before to be taken down ---- */
@@ -81,17 +82,19 @@ static mend_status wait_for_deadlines(mend_healing_runner *runner, mend_error *e
 
 /* ---- What is said at the beginning and the end ---- */
 
-static void write_notices(mend__buffer *buffer, const mend_options *config) {
+static void add_notice(mend__buffer *buffer, const char *sentence) {
+  if (buffer->len > 1) mend__buffer_char(buffer, ',');
+  mend__buffer_json_string(buffer, mend_str_from(sentence));
+}
+
+static void write_notices(mend__buffer *buffer, const mend_healing_runner *runner) {
+  const char *warning = mend__watch_warning(&runner->config);
   mend__buffer_char(buffer, '[');
-  if (config->regression.enable) {
-    mend__buffer_json_string(buffer, MEND_STR("regression is enabled: it sees nothing until somebody in this scope "
-                                              "publishes metacognition.confidence"));
+  if (runner->config.regression.enable && !mend__hooks_publish_confidence(runner->hooks)) {
+    add_notice(buffer, "regression is enabled: it sees nothing until somebody in this scope publishes "
+                       "metacognition.confidence");
   }
-  const char *warning = mend__watch_warning(config);
-  if (warning != NULL) {
-    mend__buffer_char(buffer, ',');
-    mend__buffer_json_string(buffer, mend_str_from(warning));
-  }
+  if (warning != NULL) add_notice(buffer, warning);
   mend__buffer_char(buffer, ']');
 }
 
@@ -100,7 +103,7 @@ static mend_status say_started(mend_healing_runner *runner, mend_error *error) {
   mend__buffer_init(&config, runner->allocator);
   mend__buffer_init(&notices, runner->allocator);
   mend__options_write(&config, &runner->config);
-  write_notices(&notices, &runner->config);
+  write_notices(&notices, runner);
   mend_healing_started_event event = MEND_HEALING_STARTED_EVENT_INIT;
   event.config = (mend_str){config.data, config.len};
   if (notices.len > 2) event.notices = (mend_str){notices.data, notices.len};
@@ -221,7 +224,8 @@ mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_opt
   return status;
 }
 
-/* In the order that mend_healing_exit tells. The loop lets go of the run first, so that nothing is found behind our back. */
+/* In the order that mend_healing_exit tells. The loop lets go of the run first, so that nothing is found behind our
+ * back. */
 static void leave(mend_healing_runner *runner, mend_healing_report *ret_report) {
   mend__boundary_close(runner->scope.boundary);
   const uint64_t abandoned =

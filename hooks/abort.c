@@ -1,4 +1,4 @@
-#include "hooks/hooks_internal.h"
+#include "hooks/call_internal.h"
 
 /* ---- Why ---- */
 
@@ -42,17 +42,18 @@ mend_str mend__abort_source(const mend__abort *abort) {
 /* ---- Aborting ---- */
 
 static void doom_calls(mend__run_state *state, const mend__abort_frame *frame) {
-  for (mend_call *call = state->first; call != NULL; call = call->next) {
-    if (call->frame_depth < frame->depth || mend__call_is_aborted(call)) continue;
-    call->abort = mend__abort_retain(frame->abort);
-    atomic_store_explicit(&call->aborted, true, memory_order_release);
+  const mend__open_link *link = &state->open.ends;
+  for (mend__passage *each; (each = mend__open_calls_next(&state->open, link)) != NULL; link = &each->open) {
+    if (each->frame_depth < frame->depth || mend__call_is_aborted(each->call)) continue;
+    each->abort = mend__abort_retain(frame->abort);
+    atomic_store_explicit(&each->call->aborted, true, memory_order_release);
   }
 }
 
-/* Takes over the abort if the frame is to be marked with it. */
-static bool mark(mend__run_state *state, mend__abort_frame *frame, mend__abort *abort) {
+/* Takes over the abort if a frame is to be marked with it. */
+static bool mark(mend__run_state *state, const mend__passage *passage, mend__abort *abort) {
   mend__run_lock(state->run);
-  if (frame == NULL) frame = state->innermost;
+  mend__abort_frame *frame = passage != NULL ? passage->frame : state->innermost;
   const bool is_first = mend__frame_marked(frame) == NULL;
   if (is_first) {
     frame->marked = true;
@@ -63,30 +64,19 @@ static bool mark(mend__run_state *state, mend__abort_frame *frame, mend__abort *
   return is_first;
 }
 
-/* Without the lock, one after the other: on_cancel functions run here. */
-static void cancel_doomed(mend__run_state *state) {
-  for (;;) {
-    mend__run_lock(state->run);
-    mend_call *call = state->first;
-    while (call != NULL && (!mend__call_is_aborted(call) || mend_token_is_cancelled(call->token)))
-      call = call->next;
-    mend_token *token = call != NULL ? mend_token_retain(call->token) : NULL;
-    mend__abort *abort = call != NULL ? mend__abort_retain(call->abort) : NULL;
-    mend__run_unlock(state->run);
-    if (token == NULL) return;
-    mend_token_cancel(token, mend__abort_reason(abort));
-    mend_token_release(token);
-    mend__abort_release(abort);
-  }
+static bool is_doomed(const void *abort, const mend__passage *passage) {
+  return passage->abort == abort && mend__call_is_aborted(passage->call);
 }
 
-void mend__run_state_abort(mend__run_state *state, mend__abort_frame *frame, mend_str reason, mend_str source) {
+void mend__run_state_abort(mend__run_state *state, const mend__passage *passage, mend_str reason, mend_str source) {
   mend__abort *abort = abort_new(state->allocator, reason, source);
-  if (mark(state, frame, abort)) {
-    cancel_doomed(state);
+  mend__abort_retain(abort); /* a reset may come between */
+  if (mark(state, passage, abort)) {
+    mend__run_state_cancel(state, is_doomed, abort, mend__abort_reason(abort));
   } else {
     mend__abort_release(abort);
   }
+  mend__abort_release(abort);
 }
 
 mend_status mend_run_abort(mend_run *run, mend_str reason, mend_str source) {

@@ -1,11 +1,11 @@
 /* The events of one attempt: its before and the terminal ones. */
-#include "hooks/hooks_internal.h"
+#include "hooks/call_internal.h"
 
 /* A refusal, for nesting too deeply, is counted and reported by the bus; a before that was let in lets in its end. */
 static mend_status publish(const mend__attempt *attempt, mend_event *event) {
-  event->call = attempt->call->number;
-  event->call_name = attempt->call->name;
-  return mend_run_publish(attempt->call->boundary->run, event);
+  event->call = attempt->passage->number;
+  event->call_name = attempt->passage->name;
+  return mend_run_publish(attempt->passage->boundary->run, event);
 }
 
 /* What ran instead of what was asked for. */
@@ -22,9 +22,11 @@ mend_status mend__publish_before(mend__attempt *attempt) {
   event.tool_name = attempt->asked->tool;
   event.args = attempt->asked->args;
   event.args_hash = attempt->asked->args_hash;
-  event.attempt = attempt->call->attempt;
+  event.attempt = attempt->passage->call->attempt;
+  event.within = attempt->passage->within;
   const mend_status status = publish(attempt, &event.event);
   attempt->started_ns = event.event.mono_ns;
+  atomic_store_explicit(&attempt->passage->started_ns, attempt->started_ns, memory_order_relaxed);
   return status;
 }
 
@@ -42,14 +44,14 @@ static uint64_t length_of(mend_str value, const mend_allocator *allocator) {
 }
 
 void mend__publish_after(const mend__attempt *attempt) {
-  const mend_call *call = attempt->call;
+  const mend__passage *passage = attempt->passage;
   mend_tool_after_event event = MEND_TOOL_AFTER_EVENT_INIT;
   event.tool_name = attempt->asked->tool;
   event.duration_ms = attempt->duration_ms;
-  event.result = call->result->value;
-  event.result_len = length_of(call->result->value, call->boundary->allocator);
-  event.result_hash = call->value_hash;
-  event.attempt = call->attempt;
+  event.result = passage->result->value;
+  event.result_len = length_of(passage->result->value, passage->boundary->allocator);
+  event.result_hash = attempt->value_hash;
+  event.attempt = passage->call->attempt;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);
   event.redirected_by = attempt->redirected_by;
@@ -60,10 +62,10 @@ void mend__publish_after(const mend__attempt *attempt) {
 void mend__publish_error(const mend__attempt *attempt) {
   mend_tool_error_event event = MEND_TOOL_ERROR_EVENT_INIT;
   event.tool_name = attempt->asked->tool;
-  event.error_type = attempt->call->result->error_type;
-  event.error_message = attempt->call->result->error_message;
+  event.error_type = attempt->passage->result->error_type;
+  event.error_message = attempt->passage->result->error_message;
   event.duration_ms = attempt->duration_ms;
-  event.attempt = attempt->call->attempt;
+  event.attempt = attempt->passage->call->attempt;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);
   event.redirected_by = attempt->redirected_by;
@@ -77,7 +79,7 @@ void mend__publish_skipped(const mend__attempt *attempt, mend_str reason, mend_s
   event.reason = reason;
   event.hook = hook;
   event.result = stub;
-  event.attempt = attempt->call->attempt;
+  event.attempt = attempt->passage->call->attempt;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);
   publish(attempt, &event.event);
@@ -86,9 +88,9 @@ void mend__publish_skipped(const mend__attempt *attempt, mend_str reason, mend_s
 void mend__publish_aborted(const mend__attempt *attempt) {
   mend_tool_aborted_event event = MEND_TOOL_ABORTED_EVENT_INIT;
   event.tool_name = attempt->asked->tool;
-  event.reason = mend__abort_reason(attempt->call->abort);
-  event.hook = mend__abort_source(attempt->call->abort);
-  event.attempt = attempt->call->attempt;
+  event.reason = mend__abort_reason(attempt->passage->abort);
+  event.hook = mend__abort_source(attempt->passage->abort);
+  event.attempt = attempt->passage->call->attempt;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);
   publish(attempt, &event.event);
@@ -97,9 +99,9 @@ void mend__publish_aborted(const mend__attempt *attempt) {
 void mend__publish_cancelled(const mend__attempt *attempt, bool late_result) {
   mend_tool_cancelled_event event = MEND_TOOL_CANCELLED_EVENT_INIT;
   event.tool_name = attempt->asked->tool;
-  event.reason = attempt->call->result->reason;
+  event.reason = attempt->passage->result->reason;
   event.duration_ms = attempt->duration_ms;
-  event.attempt = attempt->call->attempt;
+  event.attempt = attempt->passage->call->attempt;
   event.late_result = late_result;
   event.effective_tool = effective_tool(attempt);
   event.effective_args_hash = effective_args_hash(attempt);

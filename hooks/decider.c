@@ -1,7 +1,9 @@
 /* Watchdog hooks: from detections to decisions. One thread a run decides at a time, whichever comes first; another that comes
  * to a before waits for it, and one that comes with a detection leaves it to it. */
-#include "hooks/hooks_internal.h"
+#include "hooks/call_internal.h"
 #include "watchdogs/room.h"
+
+#include <inttypes.h>
 
 struct mend__decider {
   mend__decider *next;
@@ -164,27 +166,28 @@ static void forget_question(mend__run_state *state, mend__decider *decider) {
   mend__free(state->allocator, text);
 }
 
-static void publish_shadowed(const mend_call *call, const char *hook, const char *active_hook, unsigned times) {
+static void publish_shadowed(const mend__attempt *attempt, const char *hook, const char *active_hook, unsigned times) {
   mend_hook_shadowed_event event = MEND_HOOK_SHADOWED_EVENT_INIT;
-  event.event.call = call->number;
-  event.event.call_name = call->name;
+  event.event.call = attempt->passage->number;
+  event.event.call_name = attempt->passage->name;
   event.hook = mend_str_from(hook);
   event.decision = mend_str_from(mend_decision_kind_name(MEND_DECISION_SKIP));
   event.active_hook = mend_str_from(active_hook);
-  event.tool_name = call->asked->tool;
+  event.tool_name = attempt->asked->tool;
   for (; times > 0; times--)
-    mend_run_publish(call->boundary->run, &event.event);
+    mend_run_publish(attempt->passage->boundary->run, &event.event);
 }
 
-mend_status mend__take_question(mend_call *call, mend_decision *decision, mend__question *ret_question) {
-  mend__run_state *state = call->boundary->run_state;
+mend_status mend__take_question(mend__attempt *attempt) {
+  mend__question *question = &attempt->question;
+  mend__run_state *state = attempt->passage->boundary->run_state;
   if (atomic_load_explicit(&state->questions, memory_order_acquire) == 0) return MEND_OK;
-  const mend_status status = take_first(state, decision, ret_question);
+  const mend_status status = take_first(state, &attempt->decision, question);
   if (status != MEND_OK) return status == MEND_ENOENT ? MEND_OK : status;
-  publish_shadowed(call, ret_question->hook, ret_question->hook, ret_question->dropped);
+  publish_shadowed(attempt, question->hook, question->hook, question->dropped);
   mend__question other;
   while (take_first(state, NULL, &other) == MEND_OK) {
-    publish_shadowed(call, other.hook, ret_question->hook, 1 + other.dropped);
+    publish_shadowed(attempt, other.hook, question->hook, 1 + other.dropped);
     mend__free(state->allocator, other.text);
   }
   return MEND_OK;
@@ -204,6 +207,13 @@ static void decide_about(mend__run_state *state, mend__decider *decider, const m
   }
 }
 
+/* Read by others, for a dump. */
+static void set_cursor(mend__run_state *state, mend__decider *decider, uint64_t next) {
+  pthread_mutex_lock(&state->deciding_lock);
+  decider->cursor.next = next;
+  pthread_mutex_unlock(&state->deciding_lock);
+}
+
 /* In the order of the log: one that is announced waits for those before it that are not. */
 static mend_status next_announced(mend__run_state *state, mend__decider *decider,
                                   const mend_detection **ret_detection) {
@@ -215,7 +225,7 @@ static mend_status next_announced(mend__run_state *state, mend__decider *decider
     mend_detection_release(detection);
     return MEND_ENOENT;
   }
-  decider->cursor = cursor;
+  set_cursor(state, decider, cursor.next);
   *ret_detection = detection;
   return MEND_OK;
 }
@@ -279,7 +289,7 @@ void mend__decide(mend__run_state *state) {
 void mend__deciders_forget(mend__run_state *state) {
   const decider_turn turn = begin(state, true);
   for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next) {
-    decider->cursor.next = mend_watch_count(state->watch);
+    set_cursor(state, decider, mend_watch_count(state->watch));
     forget_question(state, decider);
   }
   if (turn == TURN_MINE) finish(state);
@@ -375,4 +385,15 @@ void mend__deciders_remove(mend__run_state *state, const mend_boundary *owner) {
     if (decider->owner == owner) decider->gone = true;
   }
   if (turn == TURN_MINE) finish(state);
+}
+
+/* ---- Looking ---- */
+
+void mend__deciders_dump(mend__run_state *state, mend__buffer *text) {
+  pthread_mutex_lock(&state->deciding_lock);
+  for (const mend__decider *each = state->deciders; each != NULL; each = each->next) {
+    mend__buffer_printf(text, "  %s: next detection %" PRIu64 "%s\n", each->question.hook, each->cursor.next,
+                        each->asks ? ", a question waits" : "");
+  }
+  pthread_mutex_unlock(&state->deciding_lock);
 }

@@ -16,7 +16,9 @@ void mend__decision_init(mend_decision *decision, const mend_allocator *allocato
   *decision = (mend_decision){.allocator = allocator, .kind = MEND_DECISION_CONTINUE};
 }
 
+/* What says Continue holds nothing. */
 void mend__decision_clear(mend_decision *decision) {
+  if (decision->kind == MEND_DECISION_CONTINUE) return;
   mend__free(decision->allocator, decision->memory);
   mend__decision_init(decision, decision->allocator);
 }

@@ -1,5 +1,5 @@
 #include "core/options_size.h"
-#include "hooks/hooks_internal.h"
+#include "hooks/call_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { ATTEMPTS_MAX = 1000 };
 
 typedef struct retry_flow {
   mend_retry_options options;
-  mend_call call;
+  mend__passage passage;
   mend__buffer note;
   uint64_t random;
 } retry_flow;
@@ -49,7 +49,8 @@ static double draw(uint64_t *state) {
 
 static uint64_t seed(const retry_flow *retry) {
   if (retry->options.jitter_seed != 0) return retry->options.jitter_seed;
-  return mend_clock_now(mend_bus_clock(mend_run_bus(retry->call.boundary->run))).mono_ns ^ retry->call.number << 32;
+  return mend_clock_now(mend_bus_clock(mend_run_bus(retry->passage.boundary->run))).mono_ns ^ retry->passage.number
+                                                                                                  << 32;
 }
 
 uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, uint64_t *random) {
@@ -61,7 +62,7 @@ uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, 
 
 static void pause_before_next(retry_flow *retry, uint32_t failures) {
   const uint64_t pause_ns = mend__backoff_ns(&retry->options, failures, &retry->random);
-  if (pause_ns > 0) mend_token_wait(retry->call.token, pause_ns);
+  if (pause_ns > 0) mend_token_wait(retry->passage.call->token, pause_ns);
 }
 
 /* ---- The note ---- */
@@ -75,19 +76,19 @@ static void add_failure(mend__buffer *note, const mend_result *failure) {
 }
 
 static void show_note(retry_flow *retry) {
-  retry->call.note = retry->note.len > 0 ? (mend_str){retry->note.data, retry->note.len} : (mend_str)MEND_ABSENT;
+  retry->passage.note = retry->note.len > 0 ? (mend_str){retry->note.data, retry->note.len} : (mend_str)MEND_ABSENT;
 }
 
 /* A caller's function that fails leaves the note as it was. Without memory for it the note ends where it did. */
 static void enrich(retry_flow *retry) {
-  const mend_result *failure = retry->call.result;
+  const mend_result *failure = retry->passage.result;
   const size_t before = retry->note.len;
   if (retry->options.enrich == NULL) {
     add_failure(&retry->note, failure);
     if (retry->note.failed) retry->note.len = before;
   } else {
     char *next = NULL;
-    const mend_status status = retry->options.enrich(retry->options.ctx, retry->call.note, failure, &next);
+    const mend_status status = retry->options.enrich(retry->options.ctx, retry->passage.note, failure, &next);
     if (status == MEND_OK && next != NULL) {
       mend__buffer_clear(&retry->note);
       mend__buffer_str(&retry->note, mend_str_from(next));
@@ -100,35 +101,36 @@ static void enrich(retry_flow *retry) {
 /* ---- The flow ---- */
 
 static bool wants_another(const retry_flow *retry, uint32_t tries) {
-  const mend_result *result = retry->call.result;
-  if (retry->call.error != MEND_OK || result->outcome != MEND_OUTCOME_FAILED) return false;
+  const mend_result *result = retry->passage.result;
+  if (retry->passage.error != MEND_OK || result->outcome != MEND_OUTCOME_FAILED) return false;
   if (tries >= retry->options.max_attempts) return false;
   return retry->options.is_retryable == NULL || retry->options.is_retryable(retry->options.ctx, result);
 }
 
-static void tell_exhaustion(mend_call *call) {
-  mend_result *result = call->result;
+static void tell_exhaustion(mend__passage *passage) {
+  mend_result *result = passage->result;
   mend__buffer value;
-  mend__buffer_init(&value, call->boundary->allocator);
+  mend__buffer_init(&value, passage->boundary->allocator);
   mend__buffer_str(&value, MEND_STR("{\"success\":false,\"error\":"));
   mend__buffer_json_string(&value, result->error_message);
   mend__buffer_printf(&value, ",\"attempts\":%u}", result->attempts);
-  if (!value.failed) mend__call_tell(call, &result->value, (mend_str){value.data, value.len});
+  if (!value.failed) mend__passage_tell(passage, &result->value, (mend_str){value.data, value.len});
   mend__buffer_free(&value);
 }
 
 static void try_again_and_again(retry_flow *retry, const mend__target *target) {
   uint32_t tries = 1;
-  for (mend__boundary_try(&retry->call, target); wants_another(retry, tries); tries++) {
+  for (mend__boundary_try(&retry->passage, target); wants_another(retry, tries); tries++) {
     enrich(retry);
     pause_before_next(retry, tries);
-    if (mend__call_is_cancelled(&retry->call)) {
-      mend__call_give_up(&retry->call);
+    if (mend__call_is_cancelled(retry->passage.call)) {
+      mend__passage_give_up(&retry->passage);
       return;
     }
-    mend__boundary_try(&retry->call, target);
+    mend__boundary_try(&retry->passage, target);
   }
-  if (retry->call.error == MEND_OK && retry->call.result->outcome == MEND_OUTCOME_FAILED) tell_exhaustion(&retry->call);
+  if (retry->passage.error == MEND_OK && retry->passage.result->outcome == MEND_OUTCOME_FAILED)
+    tell_exhaustion(&retry->passage);
 }
 
 static mend_status run(mend_boundary *boundary, mend_str tool, mend_str args, const mend_retry_options *given,
@@ -138,8 +140,8 @@ static mend_status run(mend_boundary *boundary, mend_str tool, mend_str args, co
   mend_error error = {MEND_OK, 0, 0, ""};
   mend_status status = take_options(given, &retry.options, &error);
   if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);
-  status = mend__call_begin(&retry.call, boundary, &(mend__target){.tool = tool, .args = args}, (mend_str)MEND_ABSENT,
-                            ret_result, &target);
+  status = mend__passage_begin(&retry.passage, boundary, &(mend__target){.tool = tool, .args = args},
+                               &(mend_call_options)MEND_CALL_OPTIONS_INIT, ret_result, &target);
   if (status != MEND_OK) return status;
   mend__buffer_init(&retry.note, boundary->allocator);
   mend__buffer_str(&retry.note, retry.options.note);
@@ -147,7 +149,7 @@ static mend_status run(mend_boundary *boundary, mend_str tool, mend_str args, co
   retry.random = seed(&retry);
   try_again_and_again(&retry, &target);
   mend__buffer_free(&retry.note);
-  return mend__call_end(&retry.call);
+  return mend__passage_end(&retry.passage);
 }
 
 mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str args,

@@ -1,4 +1,4 @@
-/* Private to hooks/: how its parts fit together.
+/* Private to hooks/: how its parts fit together. Calls are in call_internal.h.
  *
  * A run's hook state (frames, open calls, deciders) hangs in the run's slot MEND__SLOT_HOOKS and is covered by the run's lock.
  * Nothing is published, no hook, tool, policy or on_cancel function is called under that lock. */
@@ -8,7 +8,7 @@
 #include "bus/room.h"
 #include "core/buffer.h"
 #include "core/memory.h"
-#include "mend/hooks.h"
+#include "mend/flows.h"
 #include "mend/json.h"
 
 #include <pthread.h>
@@ -53,10 +53,57 @@ mend_status mend__hooks_ask(mend_hooks *hooks, mend__phase phase, const mend_hoo
 bool mend__hooks_publish(mend_hooks *hooks);
 /* For a boundary, which publishes by itself: false when they do, and from here on they cannot be made to. */
 bool mend__hooks_use(mend_hooks *hooks);
+/* Tells those that want to know of the run; the first that refuses it undoes it. *ret_count: how many there were to tell. */
+mend_status mend__hooks_attach(mend_hooks *hooks, mend_run *run, size_t *ret_count, mend_error *error);
+/* The first `count`. */
+void mend__hooks_detach(mend_hooks *hooks, mend_run *run, size_t count);
 
 /* ---- publishing.c ---- */
 
 extern const mend_hook mend__publishing_hook; /* by its functions mend__hooks_publish knows it */
+
+/* ---- token.c ---- */
+
+/* A token with so many bytes of its caller's behind it, aligned as it is, which live as long as the token. */
+mend_status mend__token_new_with(const mend_allocator *allocator, mend_clock *clock, size_t more,
+                                 mend_token **ret_token);
+void *mend__token_more(mend_token *token);
+
+/* ---- pool.c: threads for pooled tools ---- */
+
+typedef enum mend__job_state {
+  MEND__JOB_NEW = 0,
+  MEND__JOB_QUEUED,
+  MEND__JOB_TAKEN,
+  MEND__JOB_WITHDRAWN
+} mend__job_state;
+
+/* Something to be run on a thread of a pool. Its own; it lives until `run` has been called or it is withdrawn. */
+typedef struct mend__job {
+  struct mend__job *previous, *next;
+  mend__job_state state; /* under the pool's lock */
+  void (*run)(struct mend__job *job);
+} mend__job;
+
+typedef struct mend__pool mend__pool;
+
+typedef struct mend__pool_counts {
+  uint32_t threads, busy;
+  size_t waiting;
+} mend__pool_counts;
+
+/* Threads are made when they are needed. */
+mend__pool *mend__pool_new(const mend_allocator *allocator, uint32_t threads, uint32_t waiting);
+/* From here on there are no jobs. Threads that are idle have ended when this returns; one that is not, which may be the
+ * calling one, ends when its job has, and the last of them frees the pool. */
+void mend__pool_end(mend__pool *pool);
+/* MEND_ELIMIT: too many are waiting; MEND_ENOMEM: there is no thread and none can be made; MEND_ECANCELLED: withdrawn. */
+mend_status mend__pool_submit(mend__pool *pool, mend__job *job);
+/* Unless a thread has taken it, it is never run. True when it was waiting, and so is the caller's again. */
+bool mend__pool_withdraw(mend__pool *pool, mend__job *job);
+/* Whether this thread is one of the pool's. */
+bool mend__pool_is_here(mend__pool *pool);
+mend__pool_counts mend__pool_count(mend__pool *pool);
 
 /* ---- tools.c ---- */
 
@@ -69,11 +116,25 @@ typedef struct mend__tool_entry {
 
 /* With a reference; MEND_ENOENT. */
 mend_status mend__tools_find(mend_tools *tools, mend_str name, mend__tool_entry **ret_entry);
+bool mend__is_tool_kind(mend_tool_kind kind);
+/* One that is in no registry. tool->name is copied, NULL is none. MEND_ENOMEM: NULL. */
+mend__tool_entry *mend__tool_entry_new(const mend_tool *tool, void *ctx, const mend_allocator *allocator);
+mend__tool_entry *mend__tool_entry_retain(mend__tool_entry *entry);
 /* destroy runs with the last reference. NULL is allowed. */
 void mend__tool_entry_release(mend__tool_entry *entry);
+/* The registry's pool, made if need be; NULL when there is no memory for it. It lives as long as the registry. */
+mend__pool *mend__tools_pool(mend_tools *tools);
+/* The same, NULL when no pooled tool has been called. */
+mend__pool *mend__tools_pool_find(mend_tools *tools);
 
 /* ---- result.c ---- */
 
+/* Fills in a result for what went no further, and returns the status. sentence: NULL for the status's own. */
+mend_status mend__result_refuse(mend_result *result, const mend_allocator *allocator, mend_status status,
+                                const char *sentence);
+/* What every flow begins with: a result of its own, moved to the caller's at the end. What the caller's holds may be the call's
+ * input, and a tool may clear it. MEND_EINVAL, told by `result` where it can be. */
+mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result, mend_result *ret_own);
 /* Copies `text` into the result and lets *field, one of its members, point to the copy; absent stays absent. Frees what the
  * field held. MEND_ENOMEM leaves the field as it was. */
 mend_status mend__result_set(mend_result *result, const mend_allocator *allocator, mend_str *field, mend_str text);
@@ -105,9 +166,35 @@ typedef struct mend__abort_frame {
 } mend__abort_frame;
 
 typedef struct mend__decider mend__decider;
+typedef struct mend__passage mend__passage;
 
-/* Open calls a run may have. */
-enum { MEND__OPEN_MAX = 65536 };
+/* ---- open_calls.c: the passages of a run that are open, in the order they were opened and by number; under its lock ---- */
+
+enum { MEND__OPEN_MAX = 65536, MEND__OPEN_FEW = 8 };
+
+/* A place in the order: a passage's, or a bookmark of somebody who goes through them. */
+typedef struct mend__open_link {
+  struct mend__open_link *previous, *next;
+  bool is_bookmark;
+} mend__open_link;
+
+typedef struct mend__open_calls {
+  const mend_allocator *allocator;
+  mend__open_link ends; /* of the ring of links */
+  size_t count;
+  mend__passage **by_hash; /* so many lists, a power of two, more when there is memory for more */
+  size_t hash_size;
+  mend__passage *few[MEND__OPEN_FEW];
+} mend__open_calls;
+
+void mend__open_calls_init(mend__open_calls *calls, const mend_allocator *allocator);
+void mend__open_calls_free(mend__open_calls *calls);
+void mend__open_calls_add(mend__open_calls *calls, mend__passage *passage);
+void mend__open_calls_remove(mend__open_calls *calls, mend__passage *passage);
+/* NULL: none is open by this number. */
+mend__passage *mend__open_calls_find(const mend__open_calls *calls, uint64_t number);
+/* The one behind it; NULL at the end. Begins with &calls->ends. */
+mend__passage *mend__open_calls_next(const mend__open_calls *calls, const mend__open_link *link);
 
 typedef struct mend__run_state {
   mend_run *run; /* not referenced: the state ends with it */
@@ -116,8 +203,7 @@ typedef struct mend__run_state {
 
   /* Under the run's lock. */
   mend__abort_frame of_run, *innermost;
-  mend_call *first, *last; /* open calls */
-  size_t open, open_named;
+  mend__open_calls open;
 
   /* decider.c */
   _Atomic uint64_t decided;      /* announcements that have been looked at */
@@ -139,75 +225,15 @@ static inline mend__run_state *mend__run_state_find(mend_run *run) { return mend
 void mend__frame_open(mend__run_state *state, mend__abort_frame *frame);
 /* The innermost one is closed; returns whether it was marked. */
 bool mend__frame_close(mend__run_state *state, mend__abort_frame *frame);
-/* Marks the frame (NULL: the innermost) and cancels the open calls under it. Nothing happens when it is aborted already. */
-void mend__run_state_abort(mend__run_state *state, mend__abort_frame *frame, mend_str reason, mend_str source);
+/* Marks the frame that the passage is under (NULL: the innermost) and cancels the open calls under it. Nothing happens when
+ * it is aborted already. */
+void mend__run_state_abort(mend__run_state *state, const mend__passage *passage, mend_str reason, mend_str source);
 /* Under the run's lock: the mark that covers the frame, NULL for none. */
 const mend__abort_frame *mend__frame_marked(const mend__abort_frame *frame);
-
-/* ---- call.c: one open call ---- */
-
-/* What is to be called: as an agent asks for it, or as a hook wants it. All borrowed. */
-typedef struct mend__target {
-  mend_str tool;
-  mend_str args;
-  mend_hash args_hash;
-  const mend_tool *own; /* a tool that is in no registry; NULL: by name */
-  void *own_ctx;
-} mend__target;
-
-typedef enum mend__answer { MEND__ANSWER_NONE, MEND__ANSWER_VALUE, MEND__ANSWER_FAILURE } mend__answer;
-
-struct mend_call {
-  mend_boundary *boundary;
-  mend_token *token;
-  uint64_t number;
-  mend_str name;
-  mend_result *result; /* the flow's own: the answer is written there at once */
-
-  /* Under the run's lock, until `aborted` is set, which is read without it. */
-  mend_call *previous, *next;
-  mend__abort_frame *frame;
-  uint32_t frame_depth;
-  pthread_t thread;
-  mend__abort *abort;
-  atomic_bool aborted;
-
-  uint32_t attempt;
-  const mend__target *asked, *effective; /* of this attempt */
-  mend_str note;
-  mend__answer answer;
-  mend_hash value_hash;
-  bool lost;         /* there was no memory for the answer */
-  bool incomplete;   /* there was no memory for all of the result's texts */
-  mend_status error; /* why it could not be published */
-};
-
-/* Opens a call of `given` on the boundary. Sets *ret_target, whose args are checked. Errors are told by the result as well;
- * then the call is not open and mend__call_end is not called. */
-mend_status mend__call_begin(mend_call *call, mend_boundary *boundary, const mend__target *given, mend_str call_name,
-                             mend_result *result, mend__target *ret_target);
-/* Closes it, and returns what the flow returns. */
-mend_status mend__call_end(mend_call *call);
-/* What every flow begins with: a result of its own, moved to the caller's at the end. What the caller's holds may be the call's
- * input, and a tool may clear it. MEND_EINVAL, told by `result` where it can be. */
-mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result, mend_result *ret_own);
-/* Fills in a result for what went no further, and returns the status. sentence: NULL for the status's own. */
-mend_status mend__result_refuse(mend_result *result, const mend_allocator *allocator, mend_status status,
-                                const char *sentence);
-static inline bool mend__call_is_aborted(const mend_call *call) {
-  return atomic_load_explicit(&((mend_call *)call)->aborted, memory_order_acquire);
-}
-static inline bool mend__call_is_cancelled(const mend_call *call) {
-  return mend__call_is_aborted(call) || mend_token_is_cancelled(call->token);
-}
-/* Begins the answer anew. */
-void mend__call_forget_answer(mend_call *call);
-/* Ends a call that was cancelled between two attempts. */
-void mend__call_give_up(mend_call *call);
-/* Copies a text into the result, or remembers that there was no memory for it. */
-void mend__call_tell(mend_call *call, mend_str *field, mend_str text);
-/* The exact hash of what must be JSON. Errors: MEND_ESYNTAX, MEND_ENOMEM. */
-mend_status mend__json_read(mend_str text, const mend_allocator *allocator, mend_hash *ret_hash, mend_error *error);
+/* Without the lock: cancels the tokens of open calls, the first first. on_cancel functions run here, and calls that were
+ * waited for by nobody go on here. */
+void mend__run_state_cancel(mend__run_state *state, bool (*picks)(const void *ctx, const mend__passage *passage),
+                            const void *ctx, mend_str reason);
 
 /* ---- boundary.c ---- */
 
@@ -220,42 +246,29 @@ struct mend_boundary {
   mend_hooks *hooks;
   void *state;
 
+  size_t attached; /* of the hooks, those that know of the run */
+
   /* Under the run's lock. */
   bool closed;
-  size_t open;
-  mend_token *drain; /* cancelled when no other thread than `drainer` has a call open; NULL: nobody waits for that */
-  pthread_t drainer;
+  size_t open;        /* passages */
+  mend_call *running; /* whose tools run apart from their passages: asynchronous and pooled ones */
+  size_t running_count;
+  mend_token *drain;            /* cancelled when no other passages are open and no other tools run than those of the */
+  size_t own_open, own_running; /* thread that waits for that; NULL: nobody does */
 };
 
-/* Under the run's lock: whether only the drainer still has calls open here. */
-bool mend__boundary_is_drained(const mend_boundary *boundary);
+/* ---- drain.c ---- */
 
-/* ---- attempt.c: the boundary every attempt of every flow passes ---- */
-
-/* One try: an attempt, and another one when an after or on_error hook redirects it. What became of it is in the result. */
-void mend__boundary_try(mend_call *call, const mend__target *target);
-
-/* ---- attempt_events.c ---- */
-
-/* Where an attempt is. */
-typedef struct mend__attempt {
-  mend_call *call;
-  const mend__target *asked;
-  mend__target effective;
-  bool redirected; /* `effective` is another one */
-  mend_str redirected_by, redirect_reason;
-  uint64_t started_ns;
-  double duration_ms; /* 0 for what did not run */
-} mend__attempt;
-
-/* On success started_ns is set. */
-mend_status mend__publish_before(mend__attempt *attempt);
-void mend__publish_after(const mend__attempt *attempt);
-void mend__publish_error(const mend__attempt *attempt);
-void mend__publish_skipped(const mend__attempt *attempt, mend_str reason, mend_str hook, mend_str stub);
-void mend__publish_aborted(const mend__attempt *attempt);
-void mend__publish_cancelled(const mend__attempt *attempt, bool late_result);
-void mend__publish_refused(mend_run *run, uint64_t call, mend_str call_name, mend_str tool, mend_str reason);
+/* Under the run's lock, when a passage was closed or a tool has come to its end: what is to be cancelled afterwards with
+ * mend__boundary_tell_drained, or NULL. */
+mend_token *mend__boundary_drained(const mend_boundary *boundary);
+void mend__boundary_tell_drained(mend_token *drain);
+/* A call whose tool is about to run apart from its passage, and one whose tool has come to its end. */
+void mend__boundary_enlist(mend_call *call, mend_tool_kind kind);
+void mend__boundary_delist(mend_call *call);
+/* That tool runs on this thread now; and an asynchronous one, which has begun there, does not any more. */
+void mend__boundary_step_in(mend_call *call);
+void mend__boundary_step_out(mend__passage *passage);
 
 /* ---- merge.c ---- */
 
@@ -284,11 +297,10 @@ typedef struct mend__question {
   char hook[MEND__HOOK_NAME_SIZE];
 } mend__question;
 mend_str mend__question_text(const mend__question *question);
-/* Takes the questions that wait: the first becomes `decision` and *ret_question, whose text is then the caller's; the others
- * are published as shadowed. Without one nothing is written. MEND_ENOMEM leaves them waiting. */
-mend_status mend__take_question(mend_call *call, mend_decision *decision, mend__question *ret_question);
 /* Forgets what is pending. */
 void mend__deciders_forget(mend__run_state *state);
+/* A line each. */
+void mend__deciders_dump(mend__run_state *state, mend__buffer *text);
 
 /* For healing_runner/: hooks/scope.h (house header) declares mend__boundary_close, _drain and _settle; boundary.c, call.c and
  * decider.c implement them. */

@@ -1,3 +1,4 @@
+#include "core/texts.h"
 #include "hooks/hooks_internal.h"
 
 const char *mend_outcome_name(mend_outcome outcome) {
@@ -13,56 +14,33 @@ const char *mend_outcome_name(mend_outcome outcome) {
   return "unknown";
 }
 
-/* What a result holds: a list of blocks, one a member that is set. Each knows its allocator, which may be another for
- * every call a result is used for. */
-typedef struct block {
-  struct block *next;
-  const mend_allocator *allocator;
-  char text[];
-} block;
-
-static block *new_block(mend_str text, const mend_allocator *allocator) {
-  if (text.len > SIZE_MAX - sizeof(block) - 1) return NULL;
-  block *made = mend__alloc(allocator, sizeof *made + text.len + 1);
-  if (made == NULL) return NULL;
-  made->allocator = allocator;
-  if (text.len > 0) memcpy(made->text, text.ptr, text.len);
-  made->text[text.len] = '\0';
-  return made;
-}
-
-static void free_text(mend_result *result, const char *text) {
-  block *previous = NULL, *each = result->memory;
-  while (each != NULL && each->text != text) {
-    previous = each;
-    each = each->next;
-  }
-  if (each == NULL) return;
-  if (previous != NULL) {
-    previous->next = each->next;
-  } else {
-    result->memory = each->next;
-  }
-  mend__free(each->allocator, each);
-}
-
 mend_status mend__result_set(mend_result *result, const mend_allocator *allocator, mend_str *field, mend_str text) {
-  block *kept = NULL;
-  if (text.ptr != NULL) {
-    kept = new_block(text, allocator);
-    if (kept == NULL) return MEND_ENOMEM;
+  return mend__texts_set(&result->memory, allocator, field, text);
+}
+
+/* Without memory for the sentence the status's own stays. */
+mend_status mend__result_refuse(mend_result *result, const mend_allocator *allocator, mend_status status,
+                                const char *sentence) {
+  result->outcome = MEND_OUTCOME_FAILED;
+  result->error_type = mend_str_from(mend_status_name(status));
+  result->error_message = mend_str_from(mend_status_message(status));
+  if (sentence != NULL && *sentence != '\0') {
+    mend__result_set(result, allocator, &result->error_message, mend_str_from(sentence));
   }
-  free_text(result, field->ptr);
-  *field = (mend_str)MEND_ABSENT;
-  if (kept == NULL) return MEND_OK;
-  kept->next = result->memory;
-  result->memory = kept;
-  *field = (mend_str){kept->text, text.len};
-  return MEND_OK;
+  return status;
+}
+
+mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result, mend_result *ret_own) {
+  if (result == NULL || result->size < sizeof *result) return MEND_EINVAL;
+  *ret_own = (mend_result)MEND_RESULT_INIT;
+  if (boundary != NULL) return MEND_OK;
+  mend_result_clear(result);
+  return mend__result_refuse(result, NULL, MEND_EINVAL,
+                             "boundary: NULL, expected one; a healing runner has none outside of a scope");
 }
 
 void mend__result_move(mend_result *to, mend_result *from) {
-  mend_result_clear(to);
+  mend__texts_free(&to->memory);
   const size_t size = to->size;
   *to = *from;
   to->size = size;
@@ -71,10 +49,7 @@ void mend__result_move(mend_result *to, mend_result *from) {
 
 void mend_result_clear(mend_result *result) {
   if (result == NULL) return;
-  for (block *each = result->memory, *next; each != NULL; each = next) {
-    next = each->next;
-    mend__free(each->allocator, each);
-  }
+  mend__texts_free(&result->memory);
   const size_t size = result->size;
   *result = (mend_result)MEND_RESULT_INIT;
   result->size = size;

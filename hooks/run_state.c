@@ -1,5 +1,5 @@
 /* What a run knows of hooks: its abort frames, its open calls, its watchdog hooks. Made with its first boundary. */
-#include "hooks/hooks_internal.h"
+#include "hooks/call_internal.h"
 
 /* ---- Life ---- */
 
@@ -12,6 +12,7 @@ static mend__run_state *state_new(mend_run *run) {
   state->run = run;
   state->allocator = allocator;
   state->innermost = &state->of_run;
+  mend__open_calls_init(&state->open, allocator);
   atomic_init(&state->references, 1);
   return state;
 
@@ -26,6 +27,7 @@ void mend__run_state_release(void *ctx) {
   mend__run_state *state = ctx;
   if (atomic_fetch_sub_explicit(&state->references, 1, memory_order_acq_rel) > 1) return;
   mend__abort_release(state->of_run.abort);
+  mend__open_calls_free(&state->open);
   pthread_cond_destroy(&state->changed);
   pthread_mutex_destroy(&state->deciding_lock);
   mend__free(state->allocator, state);
@@ -52,9 +54,20 @@ void mend__frame_open(mend__run_state *state, mend__abort_frame *frame) {
   mend__run_unlock(state->run);
 }
 
+/* Calls that outlast the step are under the one around it. */
+static void hand_out(mend__run_state *state, const mend__abort_frame *frame) {
+  const mend__open_link *link = &state->open.ends;
+  for (mend__passage *each; (each = mend__open_calls_next(&state->open, link)) != NULL; link = &each->open) {
+    if (each->frame != frame) continue;
+    each->frame = frame->outer;
+    each->frame_depth = frame->outer->depth;
+  }
+}
+
 bool mend__frame_close(mend__run_state *state, mend__abort_frame *frame) {
   mend__run_lock(state->run);
   state->innermost = frame->outer;
+  hand_out(state, frame);
   mend__run_unlock(state->run);
   mend__abort_release(frame->abort);
   return frame->marked;

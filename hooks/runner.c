@@ -1,5 +1,6 @@
 #include "core/options_size.h"
 #include "hooks/hooks_internal.h"
+#include "hooks/list.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -101,7 +102,12 @@ static uint64_t limit_in_ns(double limit_s) {
   return limit_s > 0 && limit_ns < (double)MEND_NEVER ? (uint64_t)limit_ns : MEND_NEVER;
 }
 
-static bool publishes(const mend_hook *hook) { return hook->before == mend__publishing_hook.before; }
+/* A hook is known by its functions. */
+static bool is_same(const mend_hook *a, const mend_hook *b) {
+  return a->before == b->before && a->after == b->after && a->on_error == b->on_error;
+}
+
+static bool publishes(const mend_hook *hook) { return is_same(hook, &mend__publishing_hook); }
 
 /* False for one that publishes where a boundary does. */
 static bool append(mend_hooks *hooks, hook_entry *entry) {
@@ -137,12 +143,16 @@ mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx, 
                         taken.name);
 }
 
-bool mend__hooks_publish(mend_hooks *hooks) {
+bool mend__hooks_contain(mend_hooks *hooks, const mend_hook *hook) {
   hook_entry *entry = first_of(hooks);
-  while (entry != NULL && !publishes(&entry->hook))
+  while (entry != NULL && !is_same(&entry->hook, hook))
     entry = next_of(entry);
   return entry != NULL;
 }
+
+const mend_allocator *mend__hooks_allocator(const mend_hooks *hooks) { return hooks->allocator; }
+
+bool mend__hooks_publish(mend_hooks *hooks) { return mend__hooks_contain(hooks, &mend__publishing_hook); }
 
 bool mend__hooks_use(mend_hooks *hooks) {
   pthread_mutex_lock(&hooks->lock);
@@ -150,6 +160,35 @@ bool mend__hooks_use(mend_hooks *hooks) {
   if (fits) hooks->used = true;
   pthread_mutex_unlock(&hooks->lock);
   return fits;
+}
+
+/* ---- Attaching ---- */
+
+static mend_status attach(const hook_entry *entry, mend_run *run, mend_error *error) {
+  mend_error own = MEND_ERROR_INIT;
+  const mend_status status = entry->hook.attach != NULL ? entry->hook.attach(entry->ctx, run, &own) : MEND_OK;
+  if (status == MEND_OK) return MEND_OK;
+  return mend_error_set(error, status, "hook %s: %s", entry->hook.name, mend_error_sentence(&own, status));
+}
+
+mend_status mend__hooks_attach(mend_hooks *hooks, mend_run *run, size_t *ret_count, mend_error *error) {
+  const size_t count = atomic_load_explicit(&hooks->count, memory_order_acquire);
+  hook_entry *entry = first_of(hooks);
+  for (size_t done = 0; done < count; done++, entry = next_of(entry)) {
+    const mend_status status = attach(entry, run, error);
+    if (status == MEND_OK) continue;
+    mend__hooks_detach(hooks, run, done);
+    return status;
+  }
+  *ret_count = count;
+  return MEND_OK;
+}
+
+void mend__hooks_detach(mend_hooks *hooks, mend_run *run, size_t count) {
+  hook_entry *entry = first_of(hooks);
+  for (; count > 0; count--, entry = next_of(entry)) {
+    if (entry->hook.detach != NULL) entry->hook.detach(entry->ctx, run);
+  }
 }
 
 /* ---- Asking ---- */

@@ -2,7 +2,7 @@
 #ifndef MEND_HOOKS_SCOPE_H
 #define MEND_HOOKS_SCOPE_H
 
-#include "mend/hooks.h"
+#include "mend/flows.h"
 
 /* From here on calls through this boundary are refused with MEND_ECLOSED; nothing is published for them. */
 void mend__boundary_close(mend_boundary *boundary);

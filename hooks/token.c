@@ -42,15 +42,20 @@ static int init_condition(pthread_cond_t *condition) {
   return error;
 }
 
-mend_status mend_token_new(const mend_allocator *allocator, mend_clock *clock, mend_token **ret_token) {
-  mend_token *token = mend__alloc_zero(allocator, sizeof *token);
+mend_status mend__token_new_with(const mend_allocator *allocator, mend_clock *clock, size_t more,
+                                 mend_token **ret_token) {
+  mend_token *token = mend__alloc(allocator, sizeof *token + more);
   if (token == NULL) return MEND_ENOMEM;
   if (pthread_mutex_init(&token->lock, NULL) != 0) goto no_lock;
   if (init_condition(&token->changed) != 0) goto no_condition;
   token->allocator = allocator;
   token->clock = mend_clock_retain(clock != NULL ? clock : mend_clock_real());
   token->fd = -1;
+  token->callbacks = NULL;
   token->last_end = &token->callbacks;
+  token->last_id = 0;
+  token->running = 0;
+  token->reason_len = 0;
   atomic_init(&token->references, 1);
   atomic_init(&token->cancelled, false);
   *ret_token = token;
@@ -61,6 +66,12 @@ no_condition:
 no_lock:
   mend__free(allocator, token);
   return MEND_ENOMEM;
+}
+
+void *mend__token_more(mend_token *token) { return token + 1; }
+
+mend_status mend_token_new(const mend_allocator *allocator, mend_clock *clock, mend_token **ret_token) {
+  return mend__token_new_with(allocator, clock, 0, ret_token);
 }
 
 mend_token *mend_token_retain(mend_token *token) {

@@ -3,25 +3,31 @@
 #include "core/text.h"
 #include "hooks/hooks_internal.h"
 
-enum { NAME_MAX_LEN = 128 };
+enum { NAME_MAX_LEN = 128, POOL_THREADS = 8, POOL_THREADS_MAX = 256, POOL_WAITING = 65536, POOL_WAITING_MAX = 1 << 20 };
 
 struct mend_tools {
   atomic_size_t references;
   const mend_allocator *allocator;
-  pthread_mutex_t lock; /* covers the map; not held while a destroy function runs */
+  pthread_mutex_t lock; /* covers the map and making the pool; not held while a destroy function runs */
   mend__strmap by_name; /* of mend__tool_entry, a reference each */
+  uint32_t pool_threads, pool_waiting;
+  mend__pool *_Atomic pool; /* NULL until a pooled tool is called */
 };
 
 /* ---- Entries ---- */
 
-static mend__tool_entry *new_entry(const mend_tool *tool, void *ctx, const mend_allocator *allocator) {
-  const size_t name_size = strlen(tool->name) + 1;
+mend__tool_entry *mend__tool_entry_new(const mend_tool *tool, void *ctx, const mend_allocator *allocator) {
+  const size_t name_size = tool->name != NULL ? strlen(tool->name) + 1 : 0;
   mend__tool_entry *entry = mend__alloc(allocator, sizeof *entry + name_size);
   if (entry == NULL) return NULL;
-  char *name = memcpy(entry + 1, tool->name, name_size);
   *entry = (mend__tool_entry){.allocator = allocator, .tool = *tool, .ctx = ctx};
-  entry->tool.name = name;
+  if (tool->name != NULL) entry->tool.name = memcpy(entry + 1, tool->name, name_size);
   atomic_init(&entry->references, 1);
+  return entry;
+}
+
+mend__tool_entry *mend__tool_entry_retain(mend__tool_entry *entry) {
+  atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
   return entry;
 }
 
@@ -37,6 +43,9 @@ mend_status mend_tools_new(const mend_allocator *allocator, mend_tools **ret_too
   mend_tools *tools = mend__alloc(allocator, sizeof *tools);
   if (tools == NULL) return MEND_ENOMEM;
   tools->allocator = allocator;
+  tools->pool_threads = POOL_THREADS;
+  tools->pool_waiting = POOL_WAITING;
+  atomic_init(&tools->pool, NULL);
   atomic_init(&tools->references, 1);
   mend__strmap_init(&tools->by_name, allocator);
   if (pthread_mutex_init(&tools->lock, NULL) != 0) {
@@ -54,6 +63,7 @@ mend_tools *mend_tools_retain(mend_tools *tools) {
 
 void mend_tools_release(mend_tools *tools) {
   if (tools == NULL || atomic_fetch_sub_explicit(&tools->references, 1, memory_order_acq_rel) > 1) return;
+  mend__pool_end(mend__tools_pool_find(tools));
   size_t position = 0;
   for (mend__tool_entry *entry; (entry = mend__strmap_next(&tools->by_name, &position)) != NULL;) {
     mend__tool_entry_release(entry);
@@ -74,6 +84,24 @@ static bool is_printable(mend_str text) {
   return true;
 }
 
+static bool is_effect(mend_effect effect) {
+  switch (effect) {
+  case MEND_EFFECT_IRREVERSIBLE:
+  case MEND_EFFECT_IDEMPOTENT:
+  case MEND_EFFECT_READ_ONLY: return true;
+  }
+  return false;
+}
+
+bool mend__is_tool_kind(mend_tool_kind kind) {
+  switch (kind) {
+  case MEND_TOOL_BLOCKING:
+  case MEND_TOOL_POOLED:
+  case MEND_TOOL_ASYNC: return true;
+  }
+  return false;
+}
+
 static mend_status check_tool(const mend_tool *tool, mend_error *error) {
   const size_t len = tool->name != NULL ? strnlen(tool->name, NAME_MAX_LEN + 1) : 0;
   if (len == 0) {
@@ -89,13 +117,15 @@ static mend_status check_tool(const mend_tool *tool, mend_error *error) {
   if (tool->execute == NULL) {
     return mend_error_set(error, MEND_EINVAL, "tool %s: execute is NULL, expected a function", tool->name);
   }
-  switch (tool->effect) {
-  case MEND_EFFECT_IRREVERSIBLE:
-  case MEND_EFFECT_IDEMPOTENT:
-  case MEND_EFFECT_READ_ONLY: return MEND_OK;
+  if (!is_effect(tool->effect)) {
+    return mend_error_set(error, MEND_EINVAL, "tool %s: effect is %d, expected one of mend_effect", tool->name,
+                          (int)tool->effect);
   }
-  return mend_error_set(error, MEND_EINVAL, "tool %s: effect is %d, expected one of mend_effect", tool->name,
-                        (int)tool->effect);
+  if (!mend__is_tool_kind(tool->kind)) {
+    return mend_error_set(error, MEND_EINVAL, "tool %s: kind is %d, expected one of mend_tool_kind", tool->name,
+                          (int)tool->kind);
+  }
+  return MEND_OK;
 }
 
 static mend_status add_entry(mend_tools *tools, mend__tool_entry *entry) {
@@ -110,7 +140,7 @@ mend_status mend_tools_add(mend_tools *tools, const mend_tool *tool, void *ctx, 
   mend_status status = mend__options_take(&taken, tool, "mend_tool", error);
   if (status == MEND_OK) status = check_tool(&taken, error);
   if (status != MEND_OK) return status;
-  mend__tool_entry *entry = new_entry(&taken, ctx, tools->allocator);
+  mend__tool_entry *entry = mend__tool_entry_new(&taken, ctx, tools->allocator);
   status = entry != NULL ? add_entry(tools, entry) : MEND_ENOMEM;
   if (status == MEND_OK) return MEND_OK;
   mend__free(tools->allocator, entry);
@@ -128,7 +158,7 @@ mend_status mend_tools_remove(mend_tools *tools, mend_str name) {
 mend_status mend__tools_find(mend_tools *tools, mend_str name, mend__tool_entry **ret_entry) {
   pthread_mutex_lock(&tools->lock);
   mend__tool_entry *entry = mend__strmap_get(&tools->by_name, name);
-  if (entry != NULL) atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
+  if (entry != NULL) mend__tool_entry_retain(entry);
   pthread_mutex_unlock(&tools->lock);
   if (entry == NULL) return MEND_ENOENT;
   *ret_entry = entry;
@@ -142,4 +172,40 @@ mend_status mend_tools_effect(mend_tools *tools, mend_str name, mend_effect *ret
   *ret_effect = entry->tool.effect;
   mend__tool_entry_release(entry);
   return MEND_OK;
+}
+
+/* ---- The pool ---- */
+
+mend__pool *mend__tools_pool_find(mend_tools *tools) {
+  return atomic_load_explicit(&tools->pool, memory_order_acquire);
+}
+
+mend__pool *mend__tools_pool(mend_tools *tools) {
+  pthread_mutex_lock(&tools->lock);
+  mend__pool *pool = mend__tools_pool_find(tools);
+  if (pool == NULL) {
+    pool = mend__pool_new(tools->allocator, tools->pool_threads, tools->pool_waiting);
+    atomic_store_explicit(&tools->pool, pool, memory_order_release);
+  }
+  pthread_mutex_unlock(&tools->lock);
+  return pool;
+}
+
+mend_status mend_tools_set_pool(mend_tools *tools, uint32_t threads, uint32_t waiting, mend_error *error) {
+  if (threads < 1 || threads > POOL_THREADS_MAX) {
+    return mend_error_set(error, MEND_EINVAL, "the pool's threads: %u is out of range, expected 1 to %d", threads,
+                          POOL_THREADS_MAX);
+  }
+  if (waiting < 1 || waiting > POOL_WAITING_MAX) {
+    return mend_error_set(error, MEND_EINVAL, "the pool's waiting calls: %u is out of range, expected 1 to %d", waiting,
+                          POOL_WAITING_MAX);
+  }
+  pthread_mutex_lock(&tools->lock);
+  const bool is_new = mend__tools_pool_find(tools) == NULL;
+  if (is_new) {
+    tools->pool_threads = threads;
+    tools->pool_waiting = waiting;
+  }
+  pthread_mutex_unlock(&tools->lock);
+  return is_new ? MEND_OK : mend_error_set(error, MEND_EEXIST, "the pool: a pooled tool has been called already");
 }

@@ -1,6 +1,5 @@
 #include "core/options_size.h"
 #include "mend/json.h"
-#include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
 /* ---- Making one ---- */
@@ -84,128 +83,13 @@ mend_status mend__detection_new(const mend_detection *given, mend_str detector, 
 
 /* ---- References ---- */
 
-static mend__detection *block_of(const mend_detection *detection) {
-  return MEND__CONTAINER(detection, mend__detection, detection);
-}
-
 const mend_detection *mend_detection_retain(const mend_detection *detection) {
-  atomic_fetch_add_explicit(&block_of(detection)->references, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&mend__detection_of(detection)->references, 1, memory_order_relaxed);
   return detection;
 }
 
 void mend_detection_release(const mend_detection *detection) {
   if (detection == NULL) return;
-  mend__detection *block = block_of(detection);
+  mend__detection *block = mend__detection_of(detection);
   if (atomic_fetch_sub(&block->references, 1) == 1) mend__free(block->allocator, block);
-}
-
-/* ---- Announcing ---- */
-
-bool mend__detection_is_announced(const mend_detection *detection) {
-  return atomic_load_explicit(&block_of(detection)->announced, memory_order_acquire);
-}
-
-static void count_announced(mend_watch *watch, mend__detection *block) {
-  if (!atomic_exchange(&block->announced, true)) atomic_fetch_add(&watch->announced, 1);
-}
-
-uint64_t mend__run_announcements(mend_run *run) {
-  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
-  return watch != NULL ? atomic_load(&watch->announced) : 0;
-}
-
-void mend__run_announced(mend_run *run, uint64_t id) {
-  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
-  mend_detection_cursor cursor = {.next = id - 1};
-  const mend_detection *detection;
-  if (watch == NULL || mend_watch_next(watch, &cursor, &detection) != MEND_OK) return;
-  if (detection->id == id) count_announced(watch, block_of(detection));
-  mend_detection_release(detection);
-}
-
-/* A publish that is refused, for nesting too deeply, is counted and reported by the bus. */
-static void publish(mend_run *run, const mend_detection *detection) {
-  mend_detection_event event = MEND_DETECTION_EVENT_INIT;
-  event.detection_id = detection->id;
-  event.detector = detection->detector;
-  event.kind = detection->kind;
-  event.reason = detection->reason;
-  event.severity = detection->severity;
-  event.confidence = detection->confidence;
-  event.summary = detection->summary;
-  event.tool_name = detection->tool_name;
-  event.first_call_id = detection->first_call;
-  event.last_call_id = detection->last_call;
-  if (detection->count != 0) event.count = detection->count;
-  if (detection->period != 0) event.period = detection->period;
-  event.evidence = detection->evidence;
-  event.steer = detection->steer;
-  event.detected_at = (double)detection->wall_ns / 1e9;
-  if (detection->cause_seq != 0) event.cause_seq = detection->cause_seq;
-  event.payload = detection->payload;
-  mend_run_publish(run, &event.event);
-}
-
-static void announce(mend__after *after) {
-  mend__detection *block = MEND__CONTAINER(after, mend__detection, after);
-  mend_run *run = block->run;
-  block->run = NULL;
-  publish(run, &block->detection);
-  count_announced(mend__run_slot(run, MEND__SLOT_WATCH), block);
-  mend_detection_release(&block->detection);
-  mend_run_release(run);
-}
-
-void mend__batch_announce(mend__batch *batch, mend_run *run) {
-  mend_bus *bus = mend_run_bus(run);
-  for (mend__detection *block = batch->first, *next; block != NULL; block = next) {
-    next = block->next;
-    block->run = mend_run_retain(run);
-    block->after.run = announce;
-    if (mend__emit_after(bus, &block->after) != MEND_OK) announce(&block->after);
-  }
-}
-
-/* ---- The log ---- */
-
-static mend__detection **place(const mend__log *log, uint64_t index) { return &log->ring[index % log->capacity]; }
-
-/* Until it is as long as it gets the ring has never gone round, so a longer one begins the same. */
-static mend_status log_reserve(mend__log *log, const mend_allocator *allocator) {
-  if (log->count < log->capacity || log->capacity == MEND__LOG_MAX) return MEND_OK;
-  const size_t capacity = log->capacity == 0 ? 4 : log->capacity * 2;
-  mend__detection **ring = mend__realloc(allocator, log->ring, capacity * sizeof *ring);
-  if (ring == NULL) return MEND_ENOMEM;
-  log->ring = ring;
-  log->capacity = capacity;
-  return MEND_OK;
-}
-
-mend_status mend__log_append(mend__log *log, mend__detection *detection, const mend_allocator *allocator) {
-  const mend_status status = log_reserve(log, allocator);
-  if (status != MEND_OK) return status;
-  mend__detection **slot = place(log, log->count);
-  if (log->count >= MEND__LOG_MAX) mend_detection_release(&(*slot)->detection);
-  *slot = detection;
-  detection->detection.id = ++log->count;
-  return MEND_OK;
-}
-
-mend_status mend__log_next(const mend__log *log, mend_detection_cursor *cursor, const mend_detection **ret_detection) {
-  const uint64_t oldest = log->count > MEND__LOG_MAX ? log->count - MEND__LOG_MAX : 0;
-  if (cursor->next < oldest) {
-    cursor->lost += oldest - cursor->next;
-    cursor->next = oldest;
-  }
-  if (cursor->next >= log->count) return MEND_ENOENT;
-  *ret_detection = mend_detection_retain(&(*place(log, cursor->next))->detection);
-  cursor->next++;
-  return MEND_OK;
-}
-
-void mend__log_free(mend__log *log, const mend_allocator *allocator) {
-  const uint64_t kept = log->count < MEND__LOG_MAX ? log->count : MEND__LOG_MAX;
-  for (uint64_t i = 1; i <= kept; i++)
-    mend_detection_release(&(*place(log, log->count - i))->detection);
-  mend__free(allocator, log->ring);
 }

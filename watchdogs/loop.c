@@ -1,10 +1,13 @@
-/* Loop: the last n calls of a run in a ring, and how often each pair of tool and arguments occurs in it in a hash
+/* Loop: the last n calls of a run in a ring, and how often each pair of tool and arguments occurs in it in a
  * table. The calls of one pair are linked from the oldest to the newest, so a report can name the first. Both grow
  * with what the ring holds, up to n. */
 #include "core/json_hash.h"
 #include "core/options_size.h"
 #include "mend/json.h"
+#include "watchdogs/table.h"
 #include "watchdogs/watchdogs_internal.h"
+
+#include <stdio.h>
 
 typedef struct loop_watchdog {
   const mend_allocator *allocator;
@@ -23,7 +26,7 @@ typedef struct loop_call {
 /* A pair that occurs in the ring. */
 typedef struct loop_pair {
   mend_hash pair;
-  uint32_t count; /* 0: a free place of the table */
+  uint32_t count;
   uint32_t oldest, newest;
 } loop_pair;
 
@@ -31,56 +34,10 @@ typedef struct loop_state {
   loop_watchdog *watchdog;
   loop_call *ring;
   uint32_t ring_capacity, ring_count, ring_oldest;
-  uint32_t table_capacity; /* 0 or a power of two */
-  loop_pair *table;        /* open addressing, linear probing */
-  bool silent;             /* `reported` has been, and no other pair has come since */
+  mend__table pairs; /* of loop_pair */
+  bool silent;       /* `reported` has been, and no other pair has come since */
   mend_hash reported;
 } loop_state;
-
-/* ---- The table ---- */
-
-static uint32_t home(const loop_state *state, mend_hash pair) {
-  return (uint32_t)pair.lo & (state->table_capacity - 1);
-}
-
-static uint32_t after(const loop_state *state, uint32_t place) { return (place + 1) & (state->table_capacity - 1); }
-
-/* The pair's place, or the free one where it belongs. */
-static loop_pair *find(const loop_state *state, mend_hash pair) {
-  uint32_t place = home(state, pair);
-  while (state->table[place].count != 0 && !mend_hash_equal(state->table[place].pair, pair))
-    place = after(state, place);
-  return &state->table[place];
-}
-
-/* Frees a place and moves up those behind it that it kept from their home. */
-static void free_place(loop_state *state, loop_pair *pair) {
-  const uint32_t mask = state->table_capacity - 1;
-  uint32_t place = (uint32_t)(pair - state->table);
-  for (uint32_t next = after(state, place); state->table[next].count != 0; next = after(state, next)) {
-    const uint32_t distance = (next - home(state, state->table[next].pair)) & mask;
-    if (distance < ((next - place) & mask)) continue;
-    state->table[place] = state->table[next];
-    place = next;
-  }
-  state->table[place].count = 0;
-}
-
-/* Keeps at least a third of the table free when it holds `calls` pairs, one more than the ring holds now at most. */
-static mend_status reserve_table(loop_state *state, uint32_t calls) {
-  const mend_allocator *allocator = state->watchdog->allocator;
-  if (calls <= state->table_capacity / 3 * 2) return MEND_OK;
-  loop_state larger = *state;
-  larger.table_capacity = state->table_capacity == 0 ? 4 : state->table_capacity * 2;
-  larger.table = mend__alloc_zero(allocator, larger.table_capacity * sizeof *larger.table);
-  if (larger.table == NULL) return MEND_ENOMEM;
-  for (uint32_t i = 0; i < state->table_capacity; i++) {
-    if (state->table[i].count != 0) *find(&larger, state->table[i].pair) = state->table[i];
-  }
-  mend__free(allocator, state->table);
-  *state = larger;
-  return MEND_OK;
-}
 
 /* ---- The ring ---- */
 
@@ -101,24 +58,20 @@ static mend_status reserve_ring(loop_state *state) {
 /* The oldest call of the window is the oldest of its pair. */
 static void forget_oldest(loop_state *state) {
   const loop_call *oldest = &state->ring[state->ring_oldest];
-  loop_pair *pair = find(state, oldest->pair);
+  loop_pair *pair = mend__table_find(&state->pairs, sizeof *pair, oldest->pair);
   pair->oldest = oldest->next;
-  if (pair->count == 1) {
-    free_place(state, pair);
-  } else {
-    pair->count--;
-  }
+  if (--pair->count == 0) mend__table_take(&state->pairs, sizeof *pair, pair);
   state->ring_oldest = (state->ring_oldest + 1) % state->ring_capacity;
   state->ring_count--;
 }
 
 static loop_pair *count_call(loop_state *state, mend_hash key, uint32_t place) {
-  loop_pair *pair = find(state, key);
-  if (pair->count == 0) {
-    pair->pair = key;
-    pair->oldest = place;
-  } else {
+  loop_pair *pair = mend__table_find(&state->pairs, sizeof *pair, key);
+  if (pair != NULL) {
     state->ring[pair->newest].next = place;
+  } else {
+    pair = mend__table_add(&state->pairs, sizeof *pair, key);
+    pair->oldest = place;
   }
   pair->newest = place;
   pair->count++;
@@ -129,7 +82,7 @@ static loop_pair *count_call(loop_state *state, mend_hash key, uint32_t place) {
 static mend_status remember(loop_state *state, const mend_event *event, mend_hash key, const loop_pair **ret_pair) {
   const bool is_full = state->ring_count == state->watchdog->n;
   mend_status status = reserve_ring(state);
-  if (status == MEND_OK) status = reserve_table(state, state->ring_count + !is_full);
+  if (status == MEND_OK) status = mend__table_reserve(&state->pairs, sizeof(loop_pair), state->watchdog->allocator);
   if (status != MEND_OK) return status;
   const uint32_t place = (state->ring_oldest + state->ring_count) % state->ring_capacity;
   loop_call *call = &state->ring[place]; /* when the ring is full, the oldest one's: it goes now */
@@ -161,9 +114,11 @@ static mend_status find_args_hash(const loop_state *state, const mend_tool_befor
   return hash_args(state, before->args, ret_hash);
 }
 
+/* Never none, whatever hash an event brings. */
 static mend_hash make_pair(mend_str tool_name, mend_hash args_hash) {
   const mend_hash tool = mend_hash_bytes(tool_name);
-  return (mend_hash){args_hash.hi + tool.hi * 3, args_hash.lo + tool.lo * 3};
+  const mend_hash pair = {args_hash.hi + tool.hi * 3, args_hash.lo + tool.lo * 3};
+  return mend_hash_is_none(pair) ? tool : pair;
 }
 
 /* ---- Reporting ---- */
@@ -249,7 +204,7 @@ static void free_memory(loop_state *state) {
   for (uint32_t i = 0; i < state->ring_capacity; i++)
     mend__kept_text_free(&state->ring[i].name, allocator);
   mend__free(allocator, state->ring);
-  mend__free(allocator, state->table);
+  mend__free(allocator, state->pairs.items);
 }
 
 static void loop_reset(void *ctx) {
@@ -269,6 +224,12 @@ static void loop_destroy(void *ctx) {
   mend__free(watchdog->allocator, watchdog);
 }
 
+static void loop_describe(void *ctx, char *text, size_t size) {
+  const loop_state *state = ctx;
+  snprintf(text, size, "calls %u of %u, different %zu%s", state->ring_count, state->watchdog->n, state->pairs.count,
+           state->silent ? ", silent until another one comes" : "");
+}
+
 static const mend_watchdog_vtable loop_vtable = {
     .size = sizeof loop_vtable,
     .name = "loop",
@@ -278,6 +239,7 @@ static const mend_watchdog_vtable loop_vtable = {
     .reset = loop_reset,
     .close = loop_close,
     .destroy = loop_destroy,
+    .describe = loop_describe,
 };
 
 mend_status mend_loop_watchdog_new(const mend_loop_watchdog_options *given, const mend_allocator *allocator,

@@ -6,6 +6,8 @@
 #include "mend/json.h"
 #include "watchdogs/watchdogs_internal.h"
 
+#include <stdio.h>
+
 static const double UNIT = 0x1p47;
 static const double TOLERANCE = 1e-9;
 
@@ -231,6 +233,12 @@ static void regression_destroy(void *ctx) {
   mend__free(watchdog->allocator, watchdog);
 }
 
+static void regression_describe(void *ctx, char *text, size_t size) {
+  const regression_state *state = ctx;
+  snprintf(text, size, "readings %u of %u%s", state->count, state->watchdog->n,
+           state->silent ? ", silent until they recover" : "");
+}
+
 static const mend_watchdog_vtable regression_vtable = {
     .size = sizeof regression_vtable,
     .name = "regression",
@@ -240,6 +248,7 @@ static const mend_watchdog_vtable regression_vtable = {
     .reset = regression_reset,
     .close = regression_close,
     .destroy = regression_destroy,
+    .describe = regression_describe,
 };
 
 mend_status mend_regression_watchdog_new(const mend_regression_watchdog_options *given, const mend_allocator *allocator,

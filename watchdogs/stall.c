@@ -1,7 +1,10 @@
-/* Stall: which calls are open, and since when. Calls are records in a hash table by their number and, until they are
+/* Stall: which calls are open, and since when. Calls are records in a table by their number and, until they are
  * reported or end, in mend_deadlines; records of calls that ended are used again. */
 #include "core/options_size.h"
+#include "watchdogs/table.h"
 #include "watchdogs/watchdogs_internal.h"
+
+#include <stdio.h>
 
 enum { OPEN_MAX = 65536 };
 
@@ -23,64 +26,16 @@ typedef struct open_call {
 
 /* A place of the table; the number is here too, so that looking for another one does not touch the record. */
 typedef struct open_place {
-  uint64_t call;
-  open_call *record; /* NULL: free */
+  mend_hash call; /* its number */
+  open_call *record;
 } open_place;
 
 typedef struct stall_state {
   stall_watchdog *watchdog;
   mend_deadlines *deadlines;
-  open_place *table; /* open addressing, linear probing; NULL until the first call */
-  size_t capacity;   /* 0 or a power of two */
-  size_t count;
+  mend__table calls; /* of open_place */
   open_call *free;
 } stall_state;
-
-/* ---- The table ---- */
-
-static size_t home(const stall_state *state, uint64_t call) {
-  const uint64_t mixed = (call ^ call >> 32) * UINT64_C(0x9E3779B97F4A7C15);
-  return (size_t)(mixed >> 32) & (state->capacity - 1);
-}
-
-static size_t after(const stall_state *state, size_t place) { return (place + 1) & (state->capacity - 1); }
-
-/* The place of the call, or the free one where it belongs. */
-static open_place *find(const stall_state *state, uint64_t call) {
-  size_t place = home(state, call);
-  while (state->table[place].record != NULL && state->table[place].call != call)
-    place = after(state, place);
-  return &state->table[place];
-}
-
-/* Keeps a quarter of the table free. */
-static mend_status reserve_place(stall_state *state) {
-  const mend_allocator *allocator = state->watchdog->allocator;
-  if (state->count < state->capacity / 4 * 3) return MEND_OK;
-  stall_state larger = *state;
-  larger.capacity = state->capacity == 0 ? 8 : state->capacity * 2;
-  larger.table = mend__alloc_zero(allocator, larger.capacity * sizeof *larger.table);
-  if (larger.table == NULL) return MEND_ENOMEM;
-  for (size_t i = 0; i < state->capacity; i++) {
-    if (state->table[i].record != NULL) *find(&larger, state->table[i].call) = state->table[i];
-  }
-  mend__free(allocator, state->table);
-  *state = larger;
-  return MEND_OK;
-}
-
-/* Frees a place and moves up those behind it that it kept from their home. */
-static void free_place(stall_state *state, open_place *freed) {
-  const size_t mask = state->capacity - 1;
-  size_t place = (size_t)(freed - state->table);
-  for (size_t next = after(state, place); state->table[next].record != NULL; next = after(state, next)) {
-    const size_t distance = (next - home(state, state->table[next].call)) & mask;
-    if (distance < ((next - place) & mask)) continue;
-    state->table[place] = state->table[next];
-    place = next;
-  }
-  state->table[place].record = NULL;
-}
 
 /* ---- Records ---- */
 
@@ -125,21 +80,24 @@ static mend_status start_again(stall_state *state, open_call *record, const mend
   return status;
 }
 
+static mend_hash key_of(uint64_t call) { return (mend_hash){0, call}; }
+
 static mend_status reserve(stall_state *state) {
   if (state->deadlines == NULL) {
     const mend_status status =
         mend_deadlines_new(state->watchdog->allocator, (mend_waker){NULL, NULL}, &state->deadlines);
     if (status != MEND_OK) return status;
   }
-  return reserve_place(state);
+  return mend__table_reserve(&state->calls, sizeof(open_place), state->watchdog->allocator);
 }
 
 static mend_status start(stall_state *state, const mend_tool_before_event *before) {
   mend_status status = reserve(state);
   if (status != MEND_OK) return status;
-  open_place *place = find(state, before->event.call);
-  if (place->record != NULL) return start_again(state, place->record, before);
-  if (state->count >= OPEN_MAX) {
+  const mend_hash key = key_of(before->event.call);
+  open_place *place = mend__table_find(&state->calls, sizeof *place, key);
+  if (place != NULL) return start_again(state, place->record, before);
+  if (state->calls.count >= OPEN_MAX) {
     mend__count(&state->watchdog->counters.unwatched);
     return MEND_OK;
   }
@@ -150,20 +108,18 @@ static mend_status start(stall_state *state, const mend_tool_before_event *befor
     give_back(state, record);
     return status;
   }
-  *place = (open_place){record->call, record};
-  state->count++;
+  place = mend__table_add(&state->calls, sizeof *place, key);
+  place->record = record;
   start_timer(state, record);
   return MEND_OK;
 }
 
 static void end(stall_state *state, uint64_t call) {
-  if (state->count == 0) return;
-  open_place *place = find(state, call);
+  open_place *place = mend__table_find(&state->calls, sizeof *place, key_of(call));
+  if (place == NULL) return;
   open_call *record = place->record;
-  if (record == NULL) return;
   mend_deadlines_disarm(state->deadlines, &record->deadline);
-  free_place(state, place);
-  state->count--;
+  mend__table_take(&state->calls, sizeof *place, place);
   give_back(state, record);
 }
 
@@ -252,15 +208,16 @@ static mend_status stall_open(void *ctx, mend_run *run, void **ret_state) {
 static void free_memory(stall_state *state) {
   const mend_allocator *allocator = state->watchdog->allocator;
   mend_deadlines_free(state->deadlines);
-  for (size_t i = 0; i < state->capacity; i++) {
-    if (state->table[i].record != NULL) give_back(state, state->table[i].record);
+  const open_place *places = state->calls.items;
+  for (size_t i = 0; i < state->calls.capacity; i++) {
+    if (!mend_hash_is_none(places[i].call)) give_back(state, places[i].record);
   }
   for (open_call *record = state->free, *next; record != NULL; record = next) {
     next = record->next_free;
     mend__kept_text_free(&record->names, allocator);
     mend__free(allocator, record);
   }
-  mend__free(allocator, state->table);
+  mend__free(allocator, state->calls.items);
 }
 
 static void stall_reset(void *ctx) {
@@ -280,6 +237,12 @@ static void stall_destroy(void *ctx) {
   mend__free(watchdog->allocator, watchdog);
 }
 
+static void stall_describe(void *ctx, char *text, size_t size) {
+  const stall_state *state = ctx;
+  const size_t waiting = state->deadlines != NULL ? mend_deadlines_count(state->deadlines) : 0;
+  snprintf(text, size, "open calls %zu, reported %zu", state->calls.count, state->calls.count - waiting);
+}
+
 static const mend_watchdog_vtable stall_vtable = {
     .size = sizeof stall_vtable,
     .name = "stall",
@@ -291,6 +254,7 @@ static const mend_watchdog_vtable stall_vtable = {
     .reset = stall_reset,
     .close = stall_close,
     .destroy = stall_destroy,
+    .describe = stall_describe,
 };
 
 mend_status mend_stall_watchdog_new(const mend_stall_watchdog_options *given, const mend_allocator *allocator,

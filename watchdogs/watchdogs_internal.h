@@ -114,6 +114,10 @@ typedef struct mend__detection {
   char text[];
 } mend__detection;
 
+static inline mend__detection *mend__detection_of(const mend_detection *detection) {
+  return MEND__CONTAINER(detection, mend__detection, detection);
+}
+
 /* What one callback of a watch found, in order, to be announced when the run's lock is released. */
 typedef struct mend__batch {
   mend__detection *first, *last;
@@ -123,8 +127,12 @@ typedef struct mend__batch {
  * mend_emit. */
 mend_status mend__detection_new(const mend_detection *given, mend_str detector, mend_str run_id,
                                 const mend_allocator *allocator, mend__detection **ret_detection);
+/* ---- announce.c ---- */
+
 /* Publishes each as `healing.detection`: after the event now being delivered on this thread, or at once. */
 void mend__batch_announce(mend__batch *batch, mend_run *run);
+
+/* ---- log.c ---- */
 
 /* The last 256 detections of a run. */
 #define MEND__LOG_MAX 256
@@ -139,7 +147,7 @@ mend_status mend__log_append(mend__log *log, mend__detection *detection, const m
 mend_status mend__log_next(const mend__log *log, mend_detection_cursor *cursor, const mend_detection **ret_detection);
 void mend__log_free(mend__log *log, const mend_allocator *allocator);
 
-/* ---- watch.c: one run's ---- */
+/* ---- One run's watch ---- */
 
 typedef struct mend__watches mend__watches;
 
@@ -191,12 +199,35 @@ struct mend_emitter {
   mend__batch *batch;
 };
 
-/* Attaches the watchdog unless it is there. Takes the run's lock. */
+/* ---- entries.c: the first five take the run's lock, the others want it held ---- */
+
+/* Attaches the watchdog unless it is there. */
 mend_status mend__watch_attach(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim);
 /* Takes a claim back, and the watchdog off when it was the last. */
 void mend__watch_detach(mend_watch *watch, mend_watchdog *watchdog, mend__claim claim);
+/* Takes the watchdog off, whoever wants it. MEND_ENOENT. */
+mend_status mend__watch_remove(mend_watch *watch, mend_watchdog *watchdog);
+bool mend__watch_has(mend_watch *watch, const mend_watchdog *watchdog);
 /* Asks the watchdogs without deadlines of their own from now on every poll interval, counted from now. */
 void mend__watch_poll_anew(mend_watch *watch);
+
+/* When a watchdog without deadlines of its own is asked that was asked now. */
+uint64_t mend__watch_next_poll(const mend_watch *watch, uint64_t now_ns);
+/* Finds the earliest deadline, and tells the hub when it is earlier than what that knows. */
+void mend__watch_arm(mend_watch *watch);
+/* The run was reset. Errors: what open returns; the entry is then not open. */
+mend_status mend__entry_reset(mend__watch_entry *entry, const mend_watch *watch);
+void mend__entry_close(mend__watch_entry *entry);
+
+static inline void mend__entry_ask_deadline(mend__watch_entry *entry) {
+  const mend_watchdog_vtable *vtable = &entry->watchdog->vtable;
+  if (vtable->deadline != NULL && vtable->expire != NULL) entry->deadline_ns = vtable->deadline(entry->state);
+}
+
+/* ---- pass.c ---- */
+
+/* The watch as a subscriber of its run. */
+mend_status mend__watch_event(void *ctx, const mend_event *event);
 /* The hub's waiting is over: lets the watchdogs do what is due and announces what they find. */
 mend_status mend__watch_expire(mend_watch *watch, mend_time now);
 

@@ -1,5 +1,5 @@
 /* What docs/guide/healing.md quotes beside porting.c. */
-#include "mend/hooks.h"
+#include "mend/flows.h"
 
 mend_status end_hung_calls(void *ctx, const mend_detection *detection, mend_action *ret_action);
 

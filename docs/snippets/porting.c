@@ -1,5 +1,6 @@
 /* What docs/porting-from-orqest.md and docs/guide/healing.md quote. */
-#include "mend/healing.h"
+#include "mend/metacognition.h"
+#include "mend/workbench.h"
 
 #include <stdio.h>
 
@@ -163,4 +164,96 @@ mend_status call_with_retry(mend_boundary *boundary, mend_result *result) {
   retry.backoff_s = 0.5;
   retry.jitter = true;
   return mend_boundary_retry(boundary, MEND_STR("fetch"), MEND_STR("{\"q\": \"weather\"}"), &retry, result);
+}
+
+/* ---- A sub-agent tool -------------------------------------------------------------------------------------- */
+
+/* Yours, as in docs/api/flows.md. */
+mend_status write_letter(void *ctx, mend_call *call, mend_str prompt);
+mend_status typeset(void *ctx, mend_call *call, mend_str letter);
+mend_status keep_letter(void *ctx, void *state, mend_str letter, mend_str page);
+mend_status fits_the_page(void *ctx, mend_call *call, mend_str letter, mend_str page, bool *ret_passed,
+                          char **ret_feedback);
+mend_status ask_for_less(void *ctx, mend_str prompt, mend_str page, mend_str feedback, char **ret_prompt);
+
+mend_status send_letter(mend_boundary *boundary, mend_result *result);
+
+mend_status send_letter(mend_boundary *boundary, mend_result *result) {
+  const mend_subagent_tool tool = {.size = sizeof tool,
+                                   .name = "letter",
+                                   .agent = write_letter,
+                                   .executor = typeset,
+                                   .commit = keep_letter,
+                                   .evaluate = fits_the_page,
+                                   .build_prompt = ask_for_less,
+                                   .max_refinements = 1};
+  mend_refinement_report report = MEND_REFINEMENT_REPORT_INIT;
+  const mend_status status = mend_boundary_subagent(boundary, &tool, MEND_STR("Thank the host."), result, &report);
+  printf("%s, %u refinements\n", mend_refinement_exit_name(report.exit), report.refinements);
+  return status;
+}
+
+/* ---- A plan ------------------------------------------------------------------------------------------------ */
+
+mend_status plan_trip(void *ctx, const mend_plan_request *request, mend_plan_draft *draft);
+mend_status travel(mend_boundary *boundary, mend_result *result);
+
+mend_status plan_trip(void *ctx, const mend_plan_request *request, mend_plan_draft *draft) {
+  (void)ctx, (void)request; /* the goal, what has been found out, what is to be replaced */
+  mend_subtask look = MEND_SUBTASK_INIT, book = MEND_SUBTASK_INIT;
+  look.name = MEND_STR("find a train");
+  look.tool = MEND_STR("search_trains");
+  look.args = MEND_STR("{\"to\": \"Basel\"}");
+  book.name = MEND_STR("book it");
+  book.tool = MEND_STR("book_train");
+  const mend_status status = mend_plan_add(draft, &look, NULL);
+  return status == MEND_OK ? mend_plan_add(draft, &book, NULL) : status;
+}
+
+mend_status travel(mend_boundary *boundary, mend_result *result) {
+  mend_plan plan = MEND_PLAN_INIT;
+  plan.planner = plan_trip;
+  plan.confidence = mend_enriched_confidence;
+  plan.redecompose_threshold = 0.6;
+  plan.max_subtasks = 10;
+  const mend_status status = mend_boundary_plan(boundary, &plan, MEND_STR("Get me to Basel."), result);
+  printf("%.*s\n", MEND_STR_ARG(result->value)); /* {"success": ..., "outputs": {...}, "subtasks": [...], ...} */
+  return status;
+}
+
+/* ---- Metacognition ----------------------------------------------------------------------------------------- */
+
+mend_status ask_surely(mend_boundary *boundary, mend_hooks *hooks, const mend_compound_tool *tool, mend_str prompt,
+                       mend_result *result, mend_error *error);
+
+mend_status ask_surely(mend_boundary *boundary, mend_hooks *hooks, const mend_compound_tool *tool, mend_str prompt,
+                       mend_result *result, mend_error *error) {
+  mend_protocol *protocol;
+  mend_status status = mend_protocol_new_structured(NULL, &protocol, error);
+  if (status != MEND_OK) return status;
+  status = mend_hooks_add_metacognition(hooks, NULL, error);
+  if (status == MEND_OK) status = mend_boundary_compound_enriched(boundary, tool, protocol, prompt, result);
+  mend_protocol_release(protocol);
+  return status;
+}
+
+/* ---- The workbench ----------------------------------------------------------------------------------------- */
+
+bool print_recent(void *ctx, mend_str line);
+mend_status look_at_work(mend_workbench *workbench);
+
+bool print_recent(void *ctx, mend_str line) {
+  (void)ctx;
+  printf("%.*s\n", MEND_STR_ARG(line));
+  return true;
+}
+
+mend_status look_at_work(mend_workbench *workbench) {
+  char *picture;
+  mend_workbench_each_recent(workbench, print_recent, NULL);
+  const mend_status status = mend_tracer_draw(mend_workbench_tracer(workbench), NULL, NULL, &picture);
+  if (status != MEND_OK) return status;
+  fputs(picture, stdout);
+  mend_free(NULL, picture);
+  return MEND_OK;
 }

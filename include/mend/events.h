@@ -53,7 +53,7 @@ typedef struct mend_event {
   uint64_t wall_ns;
   uint64_t mono_ns;
   uint8_t trace_id[16]; /**< the run's */
-  uint8_t span_id[8];   /**< zero when no span is open */
+  uint8_t span_id[8];   /**< of the call, or of the run where there is no call: mend_run_span_id */
 } mend_event;
 
 #define MEND_EVENT_INIT(KIND, type)                                                                                    \
@@ -228,17 +228,17 @@ MEND_API uint64_t mend_call_from_name(mend_str name);
 /** What the JSON view shows. */
 typedef struct mend_json_view_options {
   size_t size;
-  bool content; /**< full arguments and results; otherwise hashes and previews, arguments' strings cut to 120 characters
-                 */
+  bool content; /**< full arguments and results; default true. Otherwise hashes (args_hash_loose too) and previews, and
+                     arguments' strings cut to 120 characters */
 } mend_json_view_options;
 #define MEND_JSON_VIEW_OPTIONS_INIT                                                                                    \
   { sizeof(mend_json_view_options), true }
 
 /**
- * The JSON view: one object, the journal's line without its line feed. Its members, in this order, those that are absent
- * left out: ts (seconds since 1970, in decimal to the nanosecond), seq, topic, run_id, agent, call_id (call_name, else
- * call as a string), parent_call_id, parent_run_id, session_id, project_id, trace_id, span_id; then the payload: the
- * kind's fields by name, or the members of an own topic's object, without those that have one of the names before.
+ * The JSON view: one object, the journal's line without its line feed. Its members, in this order, without those that
+ * are absent: ts (seconds since 1970, in decimal to the nanosecond), seq, topic, run_id, agent, call_id (call_name,
+ * else call as a string), parent_call_id, parent_run_id, session_id, project_id, trace_id, span_id; then the payload:
+ * the kind's fields by name, or the members of an own topic's object, without those that have one of the names before.
  * White space in JSON fields is dropped. A JSON field that is not JSON (args or result given as plain text, say) is
  * shown as a JSON string.
  * \param options  NULL for the defaults
@@ -250,7 +250,7 @@ MEND_API mend_status mend_event_to_json(const mend_event *event, const mend_json
 
 /**
  * A copy that owns all it points to, in one block, and a reference to its run. Errors: MEND_ENOMEM, MEND_EINVAL as
- * above.
+ * above, MEND_ECLOSED in a handler when an earlier one has dropped the last reference to the run.
  */
 MEND_API mend_status mend_event_clone(const mend_event *event, const mend_allocator *allocator, mend_event **ret_clone);
 /** Frees a clone. NULL is allowed. */

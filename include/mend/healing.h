@@ -1,5 +1,6 @@
 /**
- * mend/healing.h: one run, protected: bus, watchdogs, policy, loop and boundary wired together for as long as a scope lasts.
+ * mend/healing.h: one run, protected: bus, watchdogs, policy, loop and boundary wired together for as long as a scope
+ * lasts.
  *
  *   mend_healing_runner *runner;
  *   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
@@ -17,16 +18,16 @@
  *   }
  *   puts(report.abort_reason);
  *
- * Source of names, defaults and rules: Orqest's HealingRunner and HealingConfig; docs/porting-from-orqest.md shows both side
- * by side, docs/guide/healing.md what to do and what not.
+ * Source of names, defaults and rules: Orqest's HealingRunner and HealingConfig; docs/porting-from-orqest.md shows
+ * both side by side, docs/guide/healing.md what to do and what not.
  *
- * Threads: a runner may be used from any thread; entering and leaving is serialised. The policy runs on the agent's thread
- * or the loop's, never two at once for one run.
+ * Threads: a runner may be used from any thread; entering and leaving is serialised. The policy runs on the agent's
+ * thread or the loop's, never two at once for one run.
  */
 #ifndef MEND_HEALING_H
 #define MEND_HEALING_H
 
-#include "mend/hooks.h"
+#include "mend/flows.h"
 #include "mend/loop.h"
 #include "mend/options.h"
 
@@ -52,7 +53,7 @@ typedef struct mend_healing_options {
   mend_loop *loop;     /**< referenced; on the bus's clock; NULL: one of its own, made at enter and ended at exit.
                                    Scopes of one bus share the loop of whoever entered first: one in the caller's
                                    event_base is to be dispatched until the last of them is left */
-  double exit_grace_s; /**< how long leaving waits for calls that were cancelled, >= 0; default 5 */
+  double exit_grace_s; /**< how long leaving waits for calls and tools that were cancelled, >= 0; default 5 */
 } mend_healing_options;
 #define MEND_HEALING_OPTIONS_INIT                                                                                      \
   { sizeof(mend_healing_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 5.0 }
@@ -71,7 +72,7 @@ typedef struct mend_healing_report {
   mend_error error;   /**< a sentence for that */
   uint64_t detections;
   uint64_t actions;
-  uint64_t abandoned;      /**< calls that still ran when exit_grace_s was over */
+  uint64_t abandoned;      /**< calls, and tools of calls that have ended, that still ran when exit_grace_s was over */
   char abort_reason[1024]; /**< "" when not aborted */
   char abort_source[64];   /**< the hook, or who called mend_run_abort */
 } mend_healing_report;
@@ -90,19 +91,21 @@ typedef struct mend_scope_options {
   { sizeof(mend_scope_options), NULL, NULL }
 
 /**
- * Enter: watches the run, arms the loop, publishes `healing.started` (with a notice for each thing worth a look). A failure
- * half-way is rolled back. A runner belongs to one run: entering it again for the same run only counts; for another run, also
- * after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. MEND_ECLOSED while the scope is being left. While it
- * is entered the runner keeps a reference to itself. Where the bus is watched already (mend_bus_watch), its watchdogs serve
- * and the runner's of the same name rest. \param options  NULL for the defaults; ret_report is only for a failure here
+ * Enter: watches the run, arms the loop, publishes `healing.started` (with a notice for each thing worth a look). A
+ * failure half-way is rolled back. A runner belongs to one run: entering it again for the same run only counts; for
+ * another run, also after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. MEND_ECLOSED while the
+ * scope is being left. While it is entered the runner keeps a reference to itself. Where the bus is watched already
+ * (mend_bus_watch), its watchdogs serve and the runner's of the same name rest. \param options  NULL for the
+ * defaults; ret_report is only for a failure here
  */
 MEND_API mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_options *options,
                                         mend_error *error);
 /**
- * Exit; of as many enters, the last: takes no more calls, cancels open tokens, waits up to exit_grace_s for calls on other
- * threads (on a virtual clock until the grace has passed there or in real time), then lets go of them; polls the watchdogs a
- * last time; delivers what is pending; publishes `healing.stopped`; stops watching. \param ret_report  filled in; may be NULL.
- * MEND_EINVAL when it was not entered, or is NULL.
+ * Exit; of as many enters, the last: takes no more calls, cancels open tokens, waits up to exit_grace_s for calls on
+ * other threads and for pooled and asynchronous tools that run on although their call has ended (on a virtual clock
+ * until the grace has passed there or in real time), then lets go of them: an answer that comes later is refused and
+ * publishes nothing; polls the watchdogs a last time; delivers what is pending; publishes `healing.stopped`; stops
+ * watching. \param ret_report  filled in; may be NULL. MEND_EINVAL when it was not entered, or is NULL.
  */
 MEND_API mend_status mend_healing_exit(mend_healing_runner *runner, mend_healing_report *ret_report);
 
@@ -128,9 +131,9 @@ MEND_API void mend__scope_close(mend__scope *scope);
 #define MEND__JOIN2(a, b) a##b
 #define MEND__JOIN(a, b) MEND__JOIN2(a, b)
 /**
- * MEND_HEALING_SCOPE(runner, &options) { ... }: the body runs inside, and the scope is left however the body is: at its end,
- * by break, continue, return or goto; not by longjmp or pthread_exit. The body is skipped when entering fails, which
- * options.ret_report tells. GCC and Clang, C and C++.
+ * MEND_HEALING_SCOPE(runner, &options) { ... }: the body runs inside, and the scope is left however the body is: at
+ * its end, by break, continue, return or goto; not by longjmp or pthread_exit. The body is skipped when entering
+ * fails, which options.ret_report tells. GCC and Clang, C and C++.
  */
 #define MEND_HEALING_SCOPE(runner, options) MEND__HEALING_SCOPE(runner, options, MEND__JOIN(mend__scope_, __COUNTER__))
 #define MEND__HEALING_SCOPE(runner, options, scope)                                                                    \

@@ -41,8 +41,9 @@ typedef enum mend_json_token {
   MEND_JSON_NULL
 } mend_json_token;
 
-/** Public so that it can live on the stack; read `token`, `slice`, `escaped`, `integer`, `depth`, `at` and `reason`. Write
- * nothing but `stream`, right after init, and `partial`: set right after init, cleared when the input has ended. */
+/** Public so that it can live on the stack; read `token`, `slice`, `escaped`, `integer`, `depth`, `at` and `reason`.
+ * Write nothing but `stream`, right after init, and `partial`: set right after init, cleared when the input has
+ * ended. */
 typedef struct mend_json {
   mend_str text;
   size_t at;             /**< bytes consumed: the next token is looked for here; after ERROR the first byte that no JSON
@@ -76,8 +77,9 @@ MEND_API mend_json_token mend_json_skip(mend_json *json);
  * `partial` is set and the text ends inside the value, MEND_ESYNTAX with the token MORE, and nothing of it is consumed:
  * refill and call again. */
 MEND_API mend_status mend_json_value(mend_json *json, mend_str *ret_value);
-/** After MORE: goes on in a longer text whose first byte is the old text's byte `json->at`; the old one need not be there
- * any more. At other times it must be. An unfinished token is scanned again from its beginning, so double the text for tokens of any length. */
+/** After MORE: goes on in a longer text whose first byte is the old text's byte `json->at`; the old one need not be
+ * there any more. At other times it must be. An unfinished token is scanned again from its beginning, so double the
+ * text for tokens of any length. */
 MEND_API void mend_json_refill(mend_json *json, mend_str text);
 /** Fills in `error` with line, column, reason and what was found of a failed scan; returns MEND_ESYNTAX. */
 MEND_API mend_status mend_json_error(const mend_json *json, mend_error *error);
@@ -135,7 +137,7 @@ typedef struct mend_json_hash_result {
  */
 MEND_API mend_json_hash_result mend_json_hash(mend_str text, void *scratch, size_t scratch_size);
 
-/** The longest string that loose mode looks into, in bytes when unescaped: a longer one holds no JSON and nothing volatile. */
+/** The longest string that loose mode looks into, in bytes when unescaped: a longer one is nothing but a string. */
 #define MEND_HASH_NESTED_MAX (MEND_CAST(size_t, 16) * 1024)
 
 /** What loose mode does beside its rules. */
@@ -155,12 +157,13 @@ typedef struct mend_loose_hash_options {
  * - a member that is null and one that is absent (a null in an array is an element);
  * - an object or array written in a string and the same one outside, at any depth;
  * - a string with and without white space at its end (blanks, tabs, line ends).
- * With mask_volatile the values of a kind are equal to each other, too: strings that are an ISO 8601 time of day with its
- * date (2026-11-30T15:37Z, also with a blank for the T, seconds, a fraction, an offset, or none of them; 20261130T153748Z);
- * UUIDs; times since 1970 in s, ms, us or ns, from 2001 to 2100, as number or string of digits. Not in a member that is
- * called cursor, page, offset or path or has "query" in its name, whatever the case, nor in what is inside it.
+ * With mask_volatile the values of a kind are equal to each other, too: strings that are an ISO 8601 time of day with
+ * its date (2026-11-30T15:37Z; also with a blank for the T, seconds, a fraction, an offset, or without a zone; also
+ * 20261130T153748Z); UUIDs; times since 1970 in s, ms, us or ns, from 2001 to 2100, as number or string of digits. Not
+ * in a member that is called cursor, page, offset or path or has "query" in its name, whatever the case, nor in what is
+ * inside it.
  * \param options  NULL for the defaults. What mend cannot take (size 0) makes every hash `raw`.
- * \param scratch  as in exact mode; strings and names with escapes take their length of it, too, while they are looked at
+ * \param scratch  as in exact mode; strings and names with escapes take their length of it, too, while looked at
  * Limits and `raw` as in exact mode. Unless both are raw, equal to an exact hash only by chance.
  */
 MEND_API mend_json_hash_result mend_json_hash_loose(mend_str text, const mend_loose_hash_options *options,

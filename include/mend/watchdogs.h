@@ -117,6 +117,9 @@ typedef struct mend_watchdog_vtable {
   void (*close)(void *state);
   /** The end of the watchdog: frees ctx. Called once, after the last close. Default: nothing. */
   void (*destroy)(void *ctx);
+  /** For mend_run_watch_dump: what the state holds, as a line of text with a NUL behind, cut to `size`. Default: nothing is
+   * said. */
+  void (*describe)(void *state, char *text, size_t size);
 } mend_watchdog_vtable;
 
 /** Makes a watchdog, with one reference for the caller. \param allocator  NULL: malloc. Errors: MEND_EINVAL, MEND_ENOMEM;
@@ -204,6 +207,10 @@ MEND_API mend_status mend_watch_next(mend_watch *watch, mend_detection_cursor *c
                                      const mend_detection **ret_detection);
 /** How many detections the log has taken. */
 MEND_API uint64_t mend_watch_count(mend_watch *watch);
+/** The run's watch as text, for people who debug: its watchdogs with their deadlines and what they say of their state, the
+ * detections of the log and which of them still wait to be announced. The caller's; free it with mend_free(allocator, ...).
+ * Errors: MEND_ENOENT (nothing has ever watched the run), MEND_ENOMEM. */
+MEND_API mend_status mend_run_watch_dump(mend_run *run, const mend_allocator *allocator, char **ret_text);
 
 /**
  * Time. Under a virtual clock advancing it is all there is to do. Under the real one whoever waits (an event loop)

@@ -30,6 +30,7 @@ static void open_scene(scene *s, const mend_allocator *allocator) {
   mend_bus_options options = MEND_BUS_OPTIONS_INIT;
   options.allocator = allocator;
   options.clock = s->clock;
+  options.id_seed = 42;
   cr_assert_eq(mend_bus_new(&options, &s->bus, NULL), MEND_OK);
   mend_run_options of_run = MEND_RUN_OPTIONS_INIT;
   of_run.id = MEND_STR("r");

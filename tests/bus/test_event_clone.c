@@ -94,6 +94,62 @@ static void clones_are_refused(mend_run *run) {
   mend_event_free(NULL);
 }
 
+/* ---- In a handler, after an earlier one has let go of the run, and perhaps of the bus ---- */
+
+typedef struct parting {
+  mend_bus *bus;
+  mend_run *run;
+  bool drops_bus;
+  mend_event *clone;
+  mend_status status;
+} parting;
+
+static mend_status let_go(void *ctx, const mend_event *event) {
+  (void)event;
+  parting *p = ctx;
+  mend_run_release(p->run);
+  if (p->drops_bus) mend_bus_release(p->bus);
+  return MEND_OK;
+}
+
+static mend_status clone_it(void *ctx, const mend_event *event) {
+  parting *p = ctx;
+  p->status = mend_event_clone(event, NULL, &p->clone);
+  return MEND_OK;
+}
+
+Test(event_clone, of_a_run_at_its_end) {
+  static const struct {
+    const char *what;
+    bool kept, drops_bus;
+    mend_status status;
+  } rows[] = {
+      {"a run that nobody else has", false, false, MEND_ECLOSED},
+      {"nor the bus", false, true, MEND_ECLOSED},
+      {"a run that the bus remembers", true, false, MEND_OK},
+      {"but the bus ends too", true, true, MEND_ECLOSED},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    mend_test_allocator memory;
+    mend_test_allocator_init(&memory);
+    mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+    options.allocator = &memory.base;
+    mend_run_options of_run = MEND_RUN_OPTIONS_INIT;
+    of_run.id = MEND_STR("r");
+    parting p = {.drops_bus = rows[i].drops_bus};
+    cr_assert_eq(mend_bus_new(&options, &p.bus, NULL), MEND_OK);
+    cr_assert_eq((rows[i].kept ? mend_bus_run : mend_run_new)(p.bus, &of_run, &p.run), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(p.bus, "run.reset", let_go, &p, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(p.bus, "*", clone_it, &p, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_run_emit(p.run, "run.reset", NULL, NULL), MEND_OK);
+    cr_assert_eq(p.status, rows[i].status, "%s: %s", rows[i].what, mend_status_name(p.status));
+    if (!rows[i].drops_bus) mend_bus_release(p.bus);
+    if (p.clone != NULL) cr_assert(mend_str_equal(mend_run_id(p.clone->run), MEND_STR("r")));
+    mend_event_free(p.clone);
+    cr_assert_eq(memory.blocks, 0u, "%s", rows[i].what);
+  }
+}
+
 Test(event_clone, owns_all_it_points_to) {
   mend_bus *bus;
   mend_run *run;

@@ -3,8 +3,8 @@
 #include "support/mend_test.h"
 #include "support/test_support.h"
 
-/* Four of timeout 10 and one of 20 in their FIFOs; three in the heap, whose root is `early[1]` with the children `early[2]`
- * and `early[0]`. */
+/* Four of timeout 10 and one of 20 in their FIFOs; three in the heap, whose root is `early[1]` with the children
+ * `early[2]` and `early[0]`. */
 typedef struct damage_world {
   mend_deadlines *set;
   mend_deadline ten[4], twenty, early[3];

@@ -1,4 +1,4 @@
-/* Scanner and exact hash against jansson, on all documents of the tests, on made-up ones, and on all of them damaged. */
+/* Scanner and exact hash against jansson: all documents of the tests, made-up ones, and all of them damaged. */
 #include "support/json_jansson.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"

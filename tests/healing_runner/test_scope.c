@@ -1,6 +1,8 @@
 /* Healing scopes: what is set up and taken down, how a scope may be left, whose run it is, and what a hung, a looping and a
  * declining agent come to. */
 #include "mend/healing.h"
+#include "mend/json.h"
+#include "mend/metacognition.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"
 
@@ -58,9 +60,10 @@ static mend_status decline(void *ctx, mend_call *call) {
 }
 
 static void open_world(world *w) {
-  static const mend_tool tools[] = {{sizeof tools[0], "echo", MEND_EFFECT_READ_ONLY, echo, NULL},
-                                    {sizeof tools[0], "hang", MEND_EFFECT_READ_ONLY, hang, NULL},
-                                    {sizeof tools[0], "decline", MEND_EFFECT_READ_ONLY, decline, NULL}};
+  static const mend_tool tools[] = {
+      {sizeof tools[0], "echo", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
+      {sizeof tools[0], "hang", MEND_EFFECT_READ_ONLY, hang, NULL, MEND_TOOL_BLOCKING},
+      {sizeof tools[0], "decline", MEND_EFFECT_READ_ONLY, decline, NULL, MEND_TOOL_BLOCKING}};
   memset(w, 0, sizeof *w);
   mend_test_allocator_init(&w->memory);
   w->confidence = 1.0;
@@ -368,7 +371,7 @@ Test(healing, a_call_that_does_not_end_is_abandoned) {
   world w;
   open_world(&w);
   _Atomic int stage = 0;
-  const mend_tool deaf = {sizeof deaf, "deaf", MEND_EFFECT_READ_ONLY, ignore_token, NULL};
+  const mend_tool deaf = {sizeof deaf, "deaf", MEND_EFFECT_READ_ONLY, ignore_token, NULL, MEND_TOOL_BLOCKING};
   mend_tools_add(w.tools, &deaf, &stage, NULL);
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   options.bus = w.bus;
@@ -437,6 +440,41 @@ Test(healing, options_that_cannot_be) {
   }
 }
 
+Test(healing, options_that_do_not_fit_together) {
+  world w;
+  open_world(&w);
+  mend_loop *loop;
+  cr_assert_eq(mend_loop_new(NULL, &loop, NULL), MEND_OK);
+  const struct {
+    mend_loop *loop;
+    size_t watchdog_count, report_size;
+    const char *sentence;
+  } rows[] = {{NULL, 0, sizeof(mend_healing_report), ""},
+              {loop, 0, sizeof(mend_healing_report), "another clock than the bus"},
+              {NULL, 1, sizeof(mend_healing_report), "watchdogs: NULL, expected watchdog_count (1)"},
+              {NULL, 0, sizeof(mend_healing_report) - 1, "mend_healing_report: its size is too small"}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+    options.bus = w.bus;
+    options.loop = rows[i].loop;
+    options.watchdog_count = rows[i].watchdog_count;
+    mend_healing_report report = MEND_HEALING_REPORT_INIT;
+    report.size = rows[i].report_size;
+    mend_scope_options scope = MEND_SCOPE_OPTIONS_INIT;
+    scope.ret_report = &report;
+    mend_healing_runner *runner = NULL;
+    mend_error error = MEND_ERROR_INIT;
+    mend_status status = mend_healing_runner_new(&options, &runner, &error);
+    if (status == MEND_OK) status = mend_healing_enter(runner, &scope, &error);
+    if (status == MEND_OK) mend_healing_exit(runner, NULL);
+    cr_assert_eq(status, rows[i].sentence[0] == '\0' ? MEND_OK : MEND_EINVAL, "row %zu", i);
+    cr_assert_not_null(strstr(error.message, rows[i].sentence), "%s", error.message);
+    mend_healing_runner_release(runner);
+  }
+  mend_loop_release(loop);
+  close_world(&w);
+}
+
 static mend_status keep_notices(void *ctx, const mend_event *event) {
   char *text = ctx;
   const mend_str notices = ((const mend_healing_started_event *)event)->notices;
@@ -446,13 +484,12 @@ static mend_status keep_notices(void *ctx, const mend_event *event) {
 
 Test(healing, notices) {
   static const struct {
-    bool regression;
+    bool regression, publishes;
     uint32_t window_n;
-    const char *notices[2];
+    bool says_nobody_publishes, says_small_window;
   } rows[] = {
-      {false, 5, {"", ""}},
-      {true, 5, {"publishes metacognition.confidence", "window_n is below 6"}},
-      {true, 6, {"publishes metacognition.confidence", ""}},
+      {false, false, 5, false, false}, {true, false, 5, true, true},  {true, false, 6, true, false},
+      {true, true, 5, false, true},    {true, true, 6, false, false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     world w;
@@ -462,13 +499,21 @@ Test(healing, notices) {
     mend_options config = MEND_OPTIONS_INIT;
     config.regression.enable = rows[i].regression;
     config.regression.window_n = rows[i].window_n;
-    mend_healing_runner *runner = new_runner(&w, &config);
+    mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+    options.bus = w.bus;
+    options.config = &config;
+    cr_assert_eq(mend_hooks_new(&w.memory.base, &options.hooks), MEND_OK);
+    if (rows[i].publishes) cr_assert_eq(mend_hooks_add_metacognition(options.hooks, NULL, NULL), MEND_OK);
+    mend_healing_runner *runner;
+    cr_assert_eq(mend_healing_runner_new(&options, &runner, NULL), MEND_OK);
     MEND_HEALING_SCOPE(runner, NULL) {}
-    if (!rows[i].regression) cr_assert_str_eq(notices, "");
-    for (int j = 0; j < 2; j++)
-      cr_assert_not_null(strstr(notices, rows[i].notices[j]), "%s", notices);
-    if (rows[i].window_n == 6) cr_assert_null(strstr(notices, "below 6"));
+    const bool nobody_publishes = strstr(notices, "until somebody in this scope publishes") != NULL;
+    const bool small_window = strstr(notices, "window_n is below 6") != NULL;
+    cr_assert_eq(nobody_publishes, rows[i].says_nobody_publishes, "row %zu: %s", i, notices);
+    cr_assert_eq(small_window, rows[i].says_small_window, "row %zu: %s", i, notices);
+    if (notices[0] != '\0') cr_assert_eq(mend_json_check(mend_str_from(notices), 64, NULL), MEND_OK, "%s", notices);
     mend_healing_runner_release(runner);
+    mend_hooks_release(options.hooks);
     close_world(&w);
   }
 }
@@ -769,7 +814,7 @@ static mend_status never_return(void *ctx, mend_call *call) {
 /* In a process of its own, on the real clock: leaving takes the grace and no longer. */
 static int leave_with_a_deaf_tool(void) {
   _Atomic int began = 0;
-  const mend_tool deaf = {sizeof deaf, "deaf", MEND_EFFECT_READ_ONLY, never_return, NULL};
+  const mend_tool deaf = {sizeof deaf, "deaf", MEND_EFFECT_READ_ONLY, never_return, NULL, MEND_TOOL_BLOCKING};
   mend_tools *tools;
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   mend_healing_runner *runner;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOG_SIZE = 8192, PARTS_MAX = 16, CALLS_MAX = 512 };
+enum { LOG_SIZE = 8192, PARTS_MAX = 16, CALLS_MAX = 512, KEPT_MAX = 8 };
 
 typedef struct log_text {
   char text[LOG_SIZE];
@@ -38,7 +38,11 @@ typedef struct scenario {
   size_t part_count;
   mend__abort_frame frames[4];
   size_t frame_count;
-  mend_token *token; /* of the latest call that a tool was given */
+  mend_token *token;         /* of the latest call that a tool was given */
+  mend_call *kept[KEPT_MAX]; /* by tools that answer later, the oldest first */
+  size_t kept_count;
+  unsigned started, done;
+  size_t threads; /* before there was a pool; 0: there is none */
   log_text events, ran, result;
   const char *place; /* file and line, for messages */
   bool expects;      /* false: what is expected is not looked at (torture) */
@@ -247,16 +251,18 @@ static inline void abort_in_a_step(scenario *s, const char *tool) {
   mend__frame_close(s->boundary->run_state, &step);
 }
 
-static inline mend_status play_tool(void *ctx, mend_call *call) {
-  scripted *part = ctx;
+/* Does what its script says next. */
+static inline mend_status play_part(scripted *part, mend_call *call) {
   scenario *s = part->scenario;
   item next = next_item(part, 0);
-  char word[512];
   split_item(&next);
-  snprintf(word, sizeof word, "%s(%.*s)", part->name, MEND_STR_ARG(mend_call_args(call)));
-  note_word(&s->ran, word);
   mend_token_release(s->token);
   s->token = mend_token_retain(mend_call_token(call));
+  if (is(&next, "keep")) {
+    cr_assert(s->kept_count < KEPT_MAX);
+    s->kept[s->kept_count++] = mend_call_retain(call);
+    return MEND_OK;
+  }
   if (is(&next, "none")) return MEND_OK;
   if (is(&next, "status")) return MEND_EIO;
   if (is(&next, "fail")) return mend_call_fail(call, mend_str_from(next.first), mend_str_from(next.second));
@@ -277,6 +283,14 @@ static inline mend_status play_tool(void *ctx, mend_call *call) {
   mend_call_succeed(call, is(&next, "ok") ? mend_str_from(next.first) : MEND_STR("1"));
   if (is(&next, "twice")) return mend_call_succeed(call, MEND_STR("2")) == MEND_EEXIST ? MEND_OK : MEND_EINVAL;
   return MEND_OK;
+}
+
+static inline mend_status play_tool(void *ctx, mend_call *call) {
+  scripted *part = ctx;
+  char word[512];
+  snprintf(word, sizeof word, "%s(%.*s)", part->name, MEND_STR_ARG(mend_call_args(call)));
+  note_word(&part->scenario->ran, word);
+  return play_part(part, call);
 }
 
 /* ---- Policies ---- */
@@ -384,6 +398,8 @@ static inline void scenario_clear(scenario *s) {
 }
 
 static inline void scenario_close(scenario *s) {
+  while (s->kept_count > 0)
+    mend_call_release(s->kept[--s->kept_count]);
   mend_token_release(s->token);
   mend_boundary_release(s->boundary);
   mend_hooks_release(s->hooks);
@@ -391,6 +407,8 @@ static inline void scenario_close(scenario *s) {
   mend_run_release(s->run);
   mend_bus_release(s->bus);
   mend_clock_release(s->clock);
+  if (s->threads > 0) cr_assert(mend_test_threads_are(s->threads), "%s: %zu threads", s->place, mend_test_threads());
+  cr_assert_eq(s->done, s->started, "%s: started %u, done %u", s->place, s->started, s->done);
   for (size_t call = 0; call < CALLS_MAX; call++)
     cr_assert_eq(s->befores[call], s->ends[call], "%s: call %zu", s->place, call);
   cr_assert_eq(atomic_load(&s->memory.blocks), 0u, "%s: %zu blocks left", s->place, atomic_load(&s->memory.blocks));
@@ -444,11 +462,19 @@ static inline void add_hook(scenario *s, char *rest) {
   mend_hooks_add(s->hooks, &hook, part, &options, NULL);
 }
 
-static inline void add_tool(scenario *s, char *rest) {
+static inline void add_tool_of_kind(scenario *s, char *rest, mend_tool_kind kind) {
   scripted *part = add_part(s, take_word(&rest));
   snprintf(part->scripts[0], sizeof part->scripts[0], "%s", take_word(&rest));
-  const mend_tool tool = {.size = sizeof tool, .name = part->name, .execute = play_tool};
+  const mend_tool tool = {.size = sizeof tool, .name = part->name, .execute = play_tool, .kind = kind};
   mend_tools_add(s->tools, &tool, part, NULL);
+}
+
+static inline void add_tool(scenario *s, char *rest) { add_tool_of_kind(s, rest, MEND_TOOL_BLOCKING); }
+static inline void add_async_tool(scenario *s, char *rest) { add_tool_of_kind(s, rest, MEND_TOOL_ASYNC); }
+
+static inline void add_pooled_tool(scenario *s, char *rest) {
+  if (s->threads == 0) s->threads = mend_test_threads();
+  add_tool_of_kind(s, rest, MEND_TOOL_POOLED);
 }
 
 static inline void watch(scenario *s, char *rest) {
@@ -498,6 +524,52 @@ static inline void make_call(scenario *s, char *rest) {
   options.call_name = optional(take_word(&rest));
   note_result(s, mend_boundary_call(s->boundary, mend_str_from(tool), optional(args), &options, &result), &result);
   mend_result_clear(&result);
+}
+
+/* ---- Calls that nobody waits for ---- */
+
+static inline void on_done(void *ctx, mend_status status, const mend_result *result) {
+  scenario *s = ctx;
+  s->done++;
+  note_word(&s->events, "done");
+  note_result(s, status, result);
+}
+
+static inline void start_call(scenario *s, char *rest) {
+  mend_call_options options = MEND_CALL_OPTIONS_INIT;
+  const char *tool = take_word(&rest), *args = take_word(&rest);
+  options.call_name = optional(take_word(&rest));
+  s->started++;
+  cr_assert_eq(mend_boundary_start(s->boundary, mend_str_from(tool), optional(args), &options, on_done, s, NULL),
+               MEND_OK);
+}
+
+/* Answers the oldest call that was kept, as often as there are words: what it is told is noted. */
+static inline void answer_kept(scenario *s, char *rest) {
+  if (s->kept_count == 0 && !s->expects) return; /* there was no memory to begin it */
+  cr_assert(s->kept_count > 0, "%s", s->place);
+  mend_call *call = s->kept[0];
+  memmove(s->kept, s->kept + 1, --s->kept_count * sizeof s->kept[0]);
+  for (char *word; *(word = take_word(&rest)) != '\0';) {
+    item next = {.text = ""};
+    mend_status status = MEND_OK;
+    snprintf(next.text, sizeof next.text, "%s", word);
+    split_item(&next);
+    if (is(&next, "ok")) status = mend_call_succeed(call, mend_str_from(next.first));
+    if (is(&next, "text")) status = mend_call_succeed_text(call, mend_str_from(next.first));
+    if (is(&next, "fail")) status = mend_call_fail(call, mend_str_from(next.first), mend_str_from(next.second));
+    if (is(&next, "progress")) status = mend_call_progress(call, 7, MEND_STR("going on"));
+    if (is(&next, "args")) status = mend_call_succeed(call, mend_call_args(call));
+    if (is(&next, "note")) status = mend_call_succeed_text(call, mend_call_note(call));
+    note_word(&s->ran, mend_status_name(status) + strlen("MEND_"));
+  }
+  mend_call_release(call);
+}
+
+static inline void cancel_call(scenario *s, char *rest) {
+  const uint64_t number = strtoull(take_word(&rest), NULL, 10);
+  note_word(&s->ran,
+            mend_status_name(mend_run_cancel_call(s->run, number, optional(take_word(&rest)))) + strlen("MEND_"));
 }
 
 static inline void make_retry(scenario *s, char *rest) {
@@ -568,22 +640,13 @@ static inline void play_line(scenario *s, char *line) {
   static const struct {
     const char *word;
     void (*play)(scenario *s, char *rest);
-  } steps[] = {{"hook", add_hook},
-               {"tool", add_tool},
-               {"watch", watch},
-               {"watchdog", add_watchdog_hook},
-               {"call", make_call},
-               {"retry", make_retry},
-               {"confidence", publish_confidence},
-               {"frame", open_frame},
-               {"unframe", close_frame},
-               {"abort", abort_run},
-               {"abort_on", abort_on},
-               {"reset", reset_run},
-               {"advance", advance},
-               {"events", expect_events},
-               {"ran", expect_ran},
-               {"result", expect_result}};
+  } steps[] = {{"hook", add_hook},          {"tool", add_tool},       {"async", add_async_tool},
+               {"pooled", add_pooled_tool}, {"start", start_call},    {"answer", answer_kept},
+               {"cancel", cancel_call},     {"watch", watch},         {"watchdog", add_watchdog_hook},
+               {"call", make_call},         {"retry", make_retry},    {"confidence", publish_confidence},
+               {"frame", open_frame},       {"unframe", close_frame}, {"abort", abort_run},
+               {"abort_on", abort_on},      {"reset", reset_run},     {"advance", advance},
+               {"events", expect_events},   {"ran", expect_ran},      {"result", expect_result}};
   char *rest = line;
   const char *word = take_word(&rest);
   for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

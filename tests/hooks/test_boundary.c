@@ -305,10 +305,10 @@ Test(boundary, limits) {
   mend_result result = MEND_RESULT_INIT;
   mend_bus_stats stats = {.size = sizeof stats};
   cr_assert_eq(scenario_try_open(s), MEND_OK);
-  s->boundary->run_state->open = MEND__OPEN_MAX;
+  s->boundary->run_state->open.count = MEND__OPEN_MAX;
   cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), (mend_str)MEND_ABSENT, NULL, &result), MEND_ELIMIT);
   cr_assert_eq(result.outcome, MEND_OUTCOME_FAILED);
-  s->boundary->run_state->open = 0;
+  s->boundary->run_state->open.count = 0;
   cr_assert_str_eq(s->events.text, "");
   cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), (mend_str)MEND_ABSENT, NULL, NULL), MEND_EINVAL);
 

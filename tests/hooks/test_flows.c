@@ -1,4 +1,5 @@
-/* The flows: what their options do, and the compound tool. How attempts follow each other is data: hooks_boundary/retry.case. */
+/* The flows: what their options do, and the compound tool. How attempts follow each other is data:
+ * hooks_boundary/retry.case. */
 #include "scenario.h"
 
 #include <math.h>
@@ -285,11 +286,16 @@ typedef struct compound {
   log_text did;
 } compound;
 
+/* MEND_ABORTED stands for one that aborts the run, and does not say so. */
+static mend_status end_state_step(compound *self, mend_status how) {
+  return how == MEND_ABORTED ? mend_run_abort(self->s->run, MEND_STR("no"), MEND_STR("me")) : how;
+}
+
 static mend_status add_prompt(void *ctx, void *state, mend_str prompt) {
   compound *self = ctx;
   cr_assert_eq(state, self->s);
   note(&self->did, "prompt(%.*s) ", MEND_STR_ARG(prompt));
-  return self->add_prompt;
+  return end_state_step(self, self->add_prompt);
 }
 
 static mend_status act(compound *self, const char *what, mend_call *call) {
@@ -314,7 +320,7 @@ static mend_status update_state(void *ctx, void *state, mend_str output, mend_st
   compound *self = ctx;
   cr_assert_eq(state, self->s);
   note(&self->did, "update(%.*s,%.*s) ", MEND_STR_ARG(output), MEND_STR_ARG(result));
-  return self->update_state;
+  return end_state_step(self, self->update_state);
 }
 
 static const struct {
@@ -343,6 +349,12 @@ static const struct {
      "ABORTED cancelled reason=no attempts=1"},
     {"ok=1", "abort=no", MEND_OK, MEND_OK, NULL, "prompt(do it) agent(do it) executor(1) ",
      "before#1:plan cancelled#1:plan", "ABORTED cancelled reason=no attempts=1"},
+    {"ok=1", "ok=2", MEND_ABORTED, MEND_OK, NULL, "prompt(do it) ", "before#1:plan cancelled#1:plan",
+     "ABORTED cancelled reason=no hook=me attempts=1"},
+    {"ok=1", "ok=2", MEND_OK, MEND_ABORTED, NULL, "prompt(do it) agent(do it) executor(1) update(1,2) ",
+     "before#1:plan cancelled#1:plan", "ABORTED cancelled reason=no hook=me attempts=1"},
+    {"ok={", "ok=2", MEND_OK, MEND_OK, NULL, "prompt(do it) agent(do it) ", "before#1:plan error#1:plan!bad_result",
+     "EFAILED failed type=bad_result message=expected a key or }, found the end of the text attempts=1"},
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=skip=0", "", "before#1:plan skipped#1:plan@h",
      "OK skipped value=0 reason=skipping hook=h attempts=1"},
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=redirect=-={\"prompt\":\"\\u0061nother\"}",
@@ -380,6 +392,55 @@ Test(flows, compound) {
     scenario_close(s);
     free(s);
   }
+}
+
+/* ---- Flows in a call ---- */
+
+typedef struct outer_call {
+  scenario *s;
+  uint64_t within[4]; /* of the calls that were made */
+  size_t count;
+} outer_call;
+
+static mend_status note_within(void *ctx, const mend_event *event) {
+  outer_call *self = ctx;
+  cr_assert(self->count < sizeof self->within / sizeof self->within[0]);
+  self->within[self->count++] = ((const mend_tool_before_event *)(const void *)event)->within;
+  return MEND_OK;
+}
+
+static mend_status repeat_prompt(void *ctx, mend_call *call, mend_str prompt) {
+  (void)ctx;
+  return mend_call_succeed_text(call, prompt);
+}
+
+static mend_status call_flows(void *ctx, mend_call *call) {
+  const outer_call *self = ctx;
+  const mend_compound_tool both = {.size = sizeof both, .name = "c", .agent = repeat_prompt, .within = call};
+  const mend_subagent_tool sub = {.size = sizeof sub, .name = "s", .agent = repeat_prompt, .within = call};
+  mend_result result = MEND_RESULT_INIT;
+  cr_assert_eq(mend_boundary_compound(self->s->boundary, &both, MEND_STR("p"), &result), MEND_OK);
+  cr_assert_eq(mend_boundary_subagent(self->s->boundary, &sub, MEND_STR("p"), &result, NULL), MEND_OK);
+  mend_result_clear(&result);
+  return MEND_OK;
+}
+
+Test(flows, within_a_call) {
+  scenario *s = scenario_new();
+  outer_call outer = {.s = s};
+  const mend_tool tool = {.size = sizeof tool, .name = "outer", .execute = call_flows};
+  mend_result result = MEND_RESULT_INIT;
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.before", note_within, &outer, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_tools_add(s->tools, &tool, &outer, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("outer"), (mend_str)MEND_ABSENT, NULL, &result), MEND_OK);
+  cr_assert_eq(outer.count, 3u);
+  cr_assert_eq(outer.within[0], MEND_NONE);
+  cr_assert_eq(outer.within[1], result.call);
+  cr_assert_eq(outer.within[2], result.call);
+  mend_result_clear(&result);
+  scenario_close(s);
+  free(s);
 }
 
 /* With each of its allocations failing: no leak, and each before has its terminal event. */

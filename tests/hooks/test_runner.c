@@ -282,7 +282,7 @@ Test(runner, what_is_refused) {
   cr_assert_eq(mend_hooks_new(NULL, &hooks), MEND_OK);
   unsigned taken = 0, destroyed = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    const mend_hook hook = {rows[i].size, rows[i].name, continue_on, NULL, NULL, count_destroy};
+    const mend_hook hook = {rows[i].size, rows[i].name, continue_on, NULL, NULL, count_destroy, NULL, NULL};
     const mend_hook_options options = {rows[i].options_size, false, rows[i].limit_s};
     mend_error error = {.status = MEND_OK};
     const mend_status status = mend_hooks_add(hooks, &hook, &destroyed, &options, &error);

@@ -9,7 +9,7 @@ static mend_status do_nothing(void *ctx, mend_call *call) {
 static void count_destroy(void *ctx) { atomic_fetch_add((atomic_uint *)ctx, 1); }
 
 static mend_tool tool_named(const char *name) {
-  return (mend_tool){sizeof(mend_tool), name, MEND_EFFECT_IRREVERSIBLE, do_nothing, count_destroy};
+  return (mend_tool){sizeof(mend_tool), name, MEND_EFFECT_IRREVERSIBLE, do_nothing, count_destroy, 0};
 }
 
 #define X16 "xxxxxxxxxxxxxxxx"
@@ -26,25 +26,30 @@ Test(tools, what_is_refused) {
     mend_status status;
     const char *sentence;
   } rows[] = {
-      {{0, "a", 0, do_nothing, count_destroy}, MEND_EINVAL, "mend_tool: size is 0"},
-      {{sizeof(mend_tool), NULL, 0, do_nothing, count_destroy}, MEND_EINVAL, "mend_tool.name: none, expected 1 to 128"},
-      {{sizeof(mend_tool), "", 0, do_nothing, count_destroy}, MEND_EINVAL, "mend_tool.name: none, expected 1 to 128"},
-      {{sizeof(mend_tool), X128 "x", 0, do_nothing, count_destroy}, MEND_EINVAL, "mend_tool.name: \"xxxx"},
-      {{sizeof(mend_tool), "a\nb", 0, do_nothing, count_destroy},
+      {{0, "a", 0, do_nothing, count_destroy, 0}, MEND_EINVAL, "mend_tool: size is 0"},
+      {{sizeof(mend_tool), NULL, 0, do_nothing, count_destroy, 0},
+       MEND_EINVAL,
+       "mend_tool.name: none, expected 1 to 128"},
+      {{sizeof(mend_tool), "", 0, do_nothing, count_destroy, 0},
+       MEND_EINVAL,
+       "mend_tool.name: none, expected 1 to 128"},
+      {{sizeof(mend_tool), X128 "x", 0, do_nothing, count_destroy, 0}, MEND_EINVAL, "mend_tool.name: \"xxxx"},
+      {{sizeof(mend_tool), "a\nb", 0, do_nothing, count_destroy, 0},
        MEND_EINVAL,
        "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a\x7f", 0, do_nothing, count_destroy},
+      {{sizeof(mend_tool), "a\x7f", 0, do_nothing, count_destroy, 0},
        MEND_EINVAL,
        "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a\xff", 0, do_nothing, count_destroy},
+      {{sizeof(mend_tool), "a\xff", 0, do_nothing, count_destroy, 0},
        MEND_EINVAL,
        "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a\xc3", 0, do_nothing, count_destroy},
+      {{sizeof(mend_tool), "a\xc3", 0, do_nothing, count_destroy, 0},
        MEND_EINVAL,
        "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a", 0, NULL, count_destroy}, MEND_EINVAL, "tool a: execute is NULL"},
-      {{sizeof(mend_tool), "a", (mend_effect)3, do_nothing, count_destroy}, MEND_EINVAL, "tool a: effect is 3"},
-      {{sizeof(mend_tool), "taken", 0, do_nothing, count_destroy}, MEND_EEXIST, "tool taken: already there"},
+      {{sizeof(mend_tool), "a", 0, NULL, count_destroy, 0}, MEND_EINVAL, "tool a: execute is NULL"},
+      {{sizeof(mend_tool), "a", (mend_effect)3, do_nothing, count_destroy, 0}, MEND_EINVAL, "tool a: effect is 3"},
+      {{sizeof(mend_tool), "a", 0, do_nothing, count_destroy, (mend_tool_kind)3}, MEND_EINVAL, "tool a: kind is 3"},
+      {{sizeof(mend_tool), "taken", 0, do_nothing, count_destroy, 0}, MEND_EEXIST, "tool taken: already there"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     mend_error error = {.status = MEND_OK};
@@ -132,7 +137,7 @@ static mend_status remove_myself(void *ctx, mend_call *call) {
 static mend_status replace_myself(void *ctx, mend_call *call) {
   (void)call;
   removal *self = ctx;
-  const mend_tool tool = {sizeof tool, "t", MEND_EFFECT_READ_ONLY, do_nothing, NULL};
+  const mend_tool tool = {sizeof tool, "t", MEND_EFFECT_READ_ONLY, do_nothing, NULL, 0};
   mend_status status = mend_tools_remove(self->tools, MEND_STR("t"));
   if (status == MEND_OK) status = mend_tools_add(self->tools, &tool, NULL, NULL);
   self->destroyed_in_call = atomic_load(&self->destroyed);
@@ -158,7 +163,7 @@ Test(tools, go_when_no_call_runs) {
     mend_test_allocator_init(&memory);
     removal self = {.destroyed = 0};
     cr_assert_eq(mend_tools_new(&memory.base, &self.tools), MEND_OK);
-    const mend_tool tool = {sizeof tool, "t", MEND_EFFECT_IDEMPOTENT, rows[i].execute, note_destroy};
+    const mend_tool tool = {sizeof tool, "t", MEND_EFFECT_IDEMPOTENT, rows[i].execute, note_destroy, 0};
     cr_assert_eq(mend_tools_add(self.tools, &tool, &self, NULL), MEND_OK);
     mend__tool_entry *running, *second = NULL;
     cr_assert_eq(mend__tools_find(self.tools, MEND_STR("t"), &running), MEND_OK);

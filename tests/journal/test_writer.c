@@ -167,12 +167,14 @@ static void a_journal_takes_what_it_asked_for(void) {
   s.options.content = false;
   open_journal(&s);
   emit(&s, "not wanted");
+  cr_assert_eq(mend_run_emit(s.run, "tool.before", "{\"args\":{\"n\":1.0}}", NULL), MEND_OK);
   cr_assert_eq(mend_run_emit(s.run, "tool.after", "{\"result\":[1]}", NULL), MEND_OK);
   char *text = mend_test_read_path(s.path, NULL);
+  cr_assert_not_null(strstr(text, ",\"args_hash_loose\":\""), "%s", text);
   cr_assert_null(strstr(text, "\"result\":"), "%s", text);
   cr_assert_not_null(strstr(text, "\"result_preview\":\"[1]\",\"result_len\":3,\"result_hash\":"), "%s", text);
   free(text);
-  cr_assert_eq(stats_of(&s).lines, 1);
+  cr_assert_eq(stats_of(&s).lines, 2);
   close_scene(&s);
 }
 

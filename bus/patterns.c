@@ -1,0 +1,60 @@
+#include "bus/bus_internal.h"
+
+static const mend__pattern *pattern_at(const mend_bus *bus, uint32_t index) {
+  return ((mend__pattern **)bus->patterns.items)[index];
+}
+
+mend_str mend__pattern_prefix(const mend_bus *bus, uint32_t pattern) { return pattern_at(bus, pattern)->prefix; }
+
+bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic) {
+  if (match == MEND__MATCH_EXACT) return pattern == topic->number;
+  return match == MEND__MATCH_ALL || mend__starts_with(topic->name, pattern_at(bus, pattern)->prefix);
+}
+
+mend_str mend__pattern_text(const mend_bus *bus, uint8_t match, uint32_t pattern) {
+  return match == MEND__MATCH_EXACT ? mend__topic_at(bus, pattern)->name : pattern_at(bus, pattern)->text;
+}
+
+static mend_status pattern_intern(mend_bus *bus, mend_str text, uint32_t *ret_index) {
+  mend__pattern *pattern = mend__strmap_get(&bus->patterns_by_text, text);
+  if (pattern != NULL) {
+    *ret_index = pattern->index;
+    return MEND_OK;
+  }
+  if (bus->patterns.count >= bus->topic_limit) return MEND_ELIMIT;
+  mend_status status = mend__list_reserve(bus, &bus->patterns, sizeof(mend__pattern *));
+  if (status != MEND_OK) return status;
+  pattern = mend__alloc(bus->allocator, sizeof *pattern + text.len);
+  if (pattern == NULL) return MEND_ENOMEM;
+  char *copy = (char *)(pattern + 1);
+  memcpy(copy, text.ptr, text.len);
+  *pattern = (mend__pattern){{copy, text.len}, {copy, text.len - 1}, (uint32_t)bus->patterns.count};
+  status = mend__strmap_put(&bus->patterns_by_text, pattern->text, pattern);
+  if (status != MEND_OK) {
+    mend__free(bus->allocator, pattern);
+    return status;
+  }
+  ((mend__pattern **)bus->patterns.items)[bus->patterns.count++] = pattern;
+  *ret_index = pattern->index;
+  return MEND_OK;
+}
+
+mend_status mend__pattern_take(mend_bus *bus, const char *text, mend_subscription *subscription) {
+  mend_str pattern = mend_str_from(text);
+  if (mend_str_equal(pattern, MEND_STR("*"))) {
+    subscription->match = MEND__MATCH_ALL;
+    return pattern_intern(bus, pattern, &subscription->pattern);
+  }
+  if (pattern.len > 2 && memcmp(text + pattern.len - 2, ".*", 2) == 0) {
+    if (mend__topic_name_fault((mend_str){text, pattern.len - 2}) != NULL) return MEND_EINVAL;
+    subscription->match = MEND__MATCH_PREFIX;
+    return pattern_intern(bus, pattern, &subscription->pattern);
+  }
+  if (mend__topic_name_fault(pattern) != NULL) return MEND_EINVAL;
+  mend__topic *topic;
+  mend_status status = mend__topic_intern(bus, pattern, &topic);
+  if (status != MEND_OK) return status;
+  subscription->match = MEND__MATCH_EXACT;
+  subscription->pattern = topic->number;
+  return MEND_OK;
+}

@@ -1,0 +1,184 @@
+/* What a tool answers. A call has one answer, given by whoever exchanges its absence for it; so it may come from any thread,
+ * several times, and while the call is being cancelled. */
+#include "hooks/answer.h"
+#include "core/json_hash.h"
+#include "hooks/call_internal.h"
+
+/* Never written: what stands for an answer. */
+static mend__answer closed, taken;
+static mend__answer out_of_memory = {
+    .is_lasting = true,
+    .text = {"MEND_ENOMEM", sizeof "MEND_ENOMEM" - 1},
+    .message = {"out of memory for what the tool said", sizeof "out of memory for what the tool said" - 1},
+};
+
+static bool is_told(const mend__answer *answer) { return answer != NULL && answer != &closed && answer != &taken; }
+
+static mend__answer *answer_of(const mend_call *call) {
+  return atomic_load_explicit(&((mend_call *)call)->answer, memory_order_acquire);
+}
+
+/* ---- Making ---- */
+
+static mend__answer *answer_new(mend_str text, const mend_allocator *allocator) {
+  if (text.len > SIZE_MAX - sizeof(mend__answer) - 1) return NULL;
+  mend__answer *answer = mend__alloc(allocator, sizeof *answer + text.len + 1);
+  if (answer == NULL) return NULL;
+  char *copy = (char *)(answer + 1);
+  if (text.len > 0) memcpy(copy, text.ptr, text.len);
+  copy[text.len] = '\0';
+  *answer = (mend__answer){.text = {copy, text.len}, .block = {.allocator = allocator, .memory = answer, .text = copy}};
+  return answer;
+}
+
+void mend__answer_free(mend__answer *answer) {
+  if (answer == NULL || answer->is_lasting) return;
+  if (answer->message_block != NULL) mend__text_block_free(answer->message_block);
+  mend__text_block_free(&answer->block);
+}
+
+static mend__answer *value_new(mend_str value, mend_hash hash, const mend_allocator *allocator) {
+  mend__answer *answer = answer_new(value, allocator);
+  if (answer == NULL) return NULL;
+  answer->is_value = true;
+  answer->value_hash = hash;
+  return answer;
+}
+
+/* A failure is never lost: without memory it is told by a sentence of our own. */
+static mend__answer *failure_new(mend_str type, mend_str message, const mend_allocator *allocator) {
+  mend__answer *answer = answer_new(type, allocator);
+  if (answer == NULL) return &out_of_memory;
+  if (message.ptr == NULL) return answer;
+  answer->message_block = mend__text_block_new(message, allocator);
+  if (answer->message_block == NULL) {
+    mend__answer_free(answer);
+    return &out_of_memory;
+  }
+  answer->message = (mend_str){answer->message_block->text, message.len};
+  return answer;
+}
+
+/* ---- Giving ---- */
+
+static mend_status refusal(const mend__answer *there) { return there == &closed ? MEND_ECANCELLED : MEND_EEXIST; }
+
+static mend_status give(mend_call *call, mend__answer *answer) {
+  mend__answer *there = NULL;
+  if (!atomic_compare_exchange_strong(&call->answer, &there, answer)) {
+    mend__answer_free(answer);
+    return refusal(there);
+  }
+  if (call->kind == MEND_TOOL_ASYNC) {
+    mend__boundary_delist(call); /* it has done its work; whoever it lands on finds its boundary drained */
+    mend__call_land(call);
+  }
+  return MEND_OK;
+}
+
+/* What was hashed by its structure is JSON. */
+mend_status mend__json_read(mend_str text, const mend_allocator *allocator, mend_hash *ret_hash, mend_error *error) {
+  mend_json_hash_result read;
+  mend_status status = mend__json_hash_alloc(text, allocator, &read);
+  if (status != MEND_OK) return mend_error_set(error, status, "%s", mend_status_message(status));
+  if (read.raw) status = mend_json_check(text, MEND__VALUE_DEPTH, error);
+  if (status == MEND_OK) *ret_hash = read.hash;
+  return status;
+}
+
+static mend_status lose(mend_call *call) {
+  atomic_store_explicit(&call->lost, true, memory_order_relaxed);
+  return MEND_ENOMEM;
+}
+
+mend_status mend_call_succeed(mend_call *call, mend_str result) {
+  const mend__answer *there = answer_of(call);
+  if (there != NULL) return refusal(there);
+  if (result.ptr == NULL) result = MEND_STR("null");
+  const mend_allocator *allocator = call->boundary->allocator;
+  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_hash hash;
+  const mend_status status = mend__json_read(result, allocator, &hash, &error);
+  if (status == MEND_ESYNTAX) mend_call_fail(call, MEND_STR("bad_result"), mend_str_from(error.message));
+  if (status != MEND_OK) return status == MEND_ENOMEM ? lose(call) : status;
+  mend__answer *answer = value_new(result, hash, allocator);
+  return answer != NULL ? give(call, answer) : lose(call);
+}
+
+mend_status mend_call_succeed_text(mend_call *call, mend_str text) {
+  const mend__answer *there = answer_of(call);
+  if (there != NULL) return refusal(there);
+  mend__buffer json;
+  mend__buffer_init(&json, call->boundary->allocator);
+  mend__buffer_json_string(&json, text);
+  const mend_status status = json.failed ? lose(call) : mend_call_succeed(call, (mend_str){json.data, json.len});
+  mend__buffer_free(&json);
+  return status;
+}
+
+mend_status mend_call_fail(mend_call *call, mend_str type, mend_str message) {
+  const mend__answer *there = answer_of(call);
+  if (there != NULL) return refusal(there);
+  mend__answer *answer = failure_new(type.len > 0 ? type : MEND_STR("error"), message, call->boundary->allocator);
+  const bool is_lost = answer == &out_of_memory;
+  const mend_status status = give(call, answer);
+  return status == MEND_OK && is_lost ? MEND_ENOMEM : status;
+}
+
+void mend__call_answer_status(mend_call *call, mend_status status) {
+  if (answer_of(call) != NULL) return;
+  if (atomic_load_explicit(&call->lost, memory_order_relaxed)) status = MEND_ENOMEM;
+  if (status != MEND_OK) {
+    mend_call_fail(call, mend_str_from(mend_status_name(status)), mend_str_from(mend_status_message(status)));
+  } else if (mend_call_succeed(call, MEND_STR("null")) == MEND_ENOMEM) {
+    mend_call_fail(call, out_of_memory.text, out_of_memory.message);
+  }
+}
+
+/* There is no tool any more that could answer. */
+void mend__call_answer_absence(mend_call *call) {
+  if (atomic_load_explicit(&call->lost, memory_order_relaxed)) {
+    mend__call_answer_status(call, MEND_ENOMEM);
+  } else {
+    mend_call_fail(call, MEND_STR("no_answer"), MEND_STR("the tool let go of the call without an answer"));
+  }
+}
+
+/* ---- Taking ---- */
+
+void mend__call_close(mend_call *call) {
+  mend__answer *none = NULL;
+  atomic_compare_exchange_strong(&call->answer, &none, &closed);
+}
+
+mend__answer *mend__call_take_answer(mend_call *call) {
+  mend__answer *answer = answer_of(call);
+  while (answer != &closed && !atomic_compare_exchange_weak(&call->answer, &answer, &taken)) {
+  }
+  return is_told(answer) ? answer : NULL;
+}
+
+void mend__answer_tell(mend__answer *answer, mend_result *result) {
+  *(answer->is_value ? &result->value : &result->error_type) = answer->text;
+  result->error_message = answer->message;
+  if (answer->is_lasting) return;
+  if (answer->message_block != NULL) mend__texts_take(&result->memory, answer->message_block);
+  mend__texts_take(&result->memory, &answer->block);
+}
+
+/* ---- For wrappers ---- */
+
+bool mend__call_answered(const mend_call *call, mend_str *ret_value) {
+  const mend__answer *answer = answer_of(call);
+  if (!is_told(answer)) return false;
+  *ret_value = answer->is_value ? answer->text : (mend_str)MEND_ABSENT;
+  return true;
+}
+
+void mend__call_forget_answer(mend_call *call) {
+  mend__answer *answer = answer_of(call);
+  atomic_store_explicit(&call->lost, false, memory_order_relaxed);
+  if (is_told(answer) && atomic_compare_exchange_strong(&call->answer, &answer, NULL)) mend__answer_free(answer);
+}
+
+const mend_allocator *mend__call_allocator(const mend_call *call) { return call->boundary->allocator; }

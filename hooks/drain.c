@@ -1,0 +1,163 @@
+/* The end of a scope: no more calls of a boundary, and none left open. */
+#include "hooks/call_internal.h"
+#include "hooks/scope.h"
+
+/* ---- Tools that run apart from their passages ---- */
+
+void mend__boundary_enlist(mend_call *call, mend_tool_kind kind) {
+  mend_boundary *boundary = call->boundary;
+  mend__run_lock(boundary->run);
+  call->kind = kind;
+  call->is_running = true;
+  call->has_thread = kind == MEND_TOOL_ASYNC;
+  call->thread = pthread_self();
+  call->previous = NULL;
+  call->next = boundary->running;
+  if (call->next != NULL) call->next->previous = call;
+  boundary->running = call;
+  boundary->running_count++;
+  mend__run_unlock(boundary->run);
+}
+
+void mend__boundary_step_in(mend_call *call) {
+  mend__run_lock(call->boundary->run);
+  call->has_thread = true;
+  call->thread = pthread_self();
+  mend__run_unlock(call->boundary->run);
+}
+
+void mend__boundary_step_out(mend__passage *passage) {
+  mend__run_lock(passage->boundary->run);
+  passage->call->has_thread = false;
+  passage->has_thread = passage->mailbox != NULL;
+  mend__run_unlock(passage->boundary->run);
+}
+
+static void take_out(mend_boundary *boundary, mend_call *call) {
+  call->is_running = false;
+  *(call->previous != NULL ? &call->previous->next : &boundary->running) = call->next;
+  if (call->next != NULL) call->next->previous = call->previous;
+  boundary->running_count--;
+}
+
+void mend__boundary_delist(mend_call *call) {
+  mend_boundary *boundary = call->boundary;
+  mend_token *drain = NULL;
+  mend__run_lock(boundary->run);
+  if (call->is_running) {
+    take_out(boundary, call);
+    drain = mend__boundary_drained(boundary);
+  }
+  mend__run_unlock(boundary->run);
+  mend__boundary_tell_drained(drain);
+}
+
+/* ---- Closing ---- */
+
+void mend__boundary_close(mend_boundary *boundary) {
+  mend__run_lock(boundary->run);
+  boundary->closed = true;
+  mend__run_unlock(boundary->run);
+}
+
+/* ---- Waiting ---- */
+
+static bool is_drained(const mend_boundary *boundary) {
+  return boundary->open == boundary->own_open && boundary->running_count == boundary->own_running;
+}
+
+mend_token *mend__boundary_drained(const mend_boundary *boundary) {
+  return boundary->drain != NULL && is_drained(boundary) ? mend_token_retain(boundary->drain) : NULL;
+}
+
+void mend__boundary_tell_drained(mend_token *drain) {
+  if (drain == NULL) return;
+  mend_token_cancel(drain, MEND_STR("drained"));
+  mend_token_release(drain);
+}
+
+/* What only this thread can end. */
+static void count_own(mend_boundary *boundary) {
+  boundary->own_open = 0;
+  boundary->own_running = 0;
+  const mend__open_calls *open = &boundary->run_state->open;
+  const mend__open_link *link = &open->ends;
+  for (const mend__passage *each; (each = mend__open_calls_next(open, link)) != NULL; link = &each->open) {
+    if (each->boundary == boundary && each->has_thread && pthread_equal(each->thread, pthread_self()))
+      boundary->own_open++;
+  }
+  for (const mend_call *each = boundary->running; each != NULL; each = each->next) {
+    if (each->has_thread && pthread_equal(each->thread, pthread_self())) boundary->own_running++;
+  }
+}
+
+/* Sets what the end of the last of the others cancels; false when there are none. */
+static bool await(mend_boundary *boundary, mend_token *drain) {
+  mend__run_lock(boundary->run);
+  count_own(boundary);
+  const bool waits = !is_drained(boundary);
+  if (waits) boundary->drain = drain;
+  mend__run_unlock(boundary->run);
+  return waits;
+}
+
+static bool stop_waiting(mend_boundary *boundary) {
+  mend__run_lock(boundary->run);
+  boundary->drain = NULL;
+  const bool waited_enough = is_drained(boundary);
+  mend__run_unlock(boundary->run);
+  return waited_enough;
+}
+
+/* Whether it is drained. Without memory for something to wait on it does not wait. */
+static bool drain_for(mend_boundary *boundary, mend_clock *clock, uint64_t ns) {
+  mend_token *drain = NULL;
+  if (mend_token_new(boundary->allocator, clock, &drain) == MEND_OK && await(boundary, drain)) {
+    mend_token_wait(drain, ns);
+  }
+  const bool drained = stop_waiting(boundary);
+  mend_token_release(drain);
+  return drained;
+}
+
+static uint64_t since(mend_clock *clock, uint64_t start_ns) { return mend_clock_now(clock).mono_ns - start_ns; }
+
+/* A virtual clock may move or stand still meanwhile: looked at every so often, and the grace passes in real time at last. */
+static void drain_in_virtual_time(mend_boundary *boundary, mend_clock *clock, uint64_t grace_ns) {
+  static const uint64_t slice_ns = 5000000;
+  const uint64_t start_ns = mend_clock_now(clock).mono_ns, real_start_ns = mend_clock_now(mend_clock_real()).mono_ns;
+  for (bool is_over = false; !is_over;) {
+    const uint64_t real_ns = since(mend_clock_real(), real_start_ns);
+    is_over = real_ns >= grace_ns || since(clock, start_ns) >= grace_ns;
+    const uint64_t left_ns = is_over ? 0 : grace_ns - real_ns;
+    if (drain_for(boundary, mend_clock_real(), left_ns < slice_ns ? left_ns : slice_ns)) return;
+  }
+}
+
+/* Open calls, and tools that run on after theirs: a call whose tool runs apart counts once. */
+static size_t count_left(mend_boundary *boundary) {
+  mend__run_lock(boundary->run);
+  const mend__open_calls *open = &boundary->run_state->open;
+  const mend__open_link *link = &open->ends;
+  size_t left = boundary->running_count;
+  for (const mend__passage *each; (each = mend__open_calls_next(open, link)) != NULL; link = &each->open) {
+    if (each->boundary == boundary && !each->call->is_running) left++;
+  }
+  mend__run_unlock(boundary->run);
+  return left;
+}
+
+static bool is_of(const void *ctx, const mend__passage *passage) { return passage->boundary == ctx; }
+
+size_t mend__boundary_drain(mend_boundary *boundary, mend_str reason, uint64_t grace_ns) {
+  mend_clock *clock = mend_bus_clock(mend_run_bus(boundary->run));
+  mend__run_state_cancel(boundary->run_state, is_of, boundary, reason);
+  if (mend_clock_is_virtual(clock)) {
+    drain_in_virtual_time(boundary, clock, grace_ns);
+  } else {
+    drain_for(boundary, clock, grace_ns);
+  }
+  return count_left(boundary);
+}
+
+void mend__boundary_settle(mend_boundary *boundary) { mend__decide(boundary->run_state); }

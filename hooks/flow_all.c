@@ -1,0 +1,163 @@
+/* Fan-out: several calls at once, all of them on this thread but for the tools that run apart. */
+#include "hooks/call_internal.h"
+
+#include <stdalign.h>
+
+typedef enum batch_turn { TURN_NONE, TURN_FIRST, TURN_SECOND } batch_turn;
+
+typedef struct batch_member {
+  mend__passage passage; /* must be first */
+  mend__call_request request;
+  mend__target target;
+  mend__try attempts;
+  mend_result result;
+  mend_batch_call *call;
+  batch_turn turn;
+} batch_member;
+
+typedef struct batch {
+  mend_boundary *boundary;
+  mend__mailbox mailbox;
+  batch_member *members;
+  size_t count;
+  size_t awaited; /* members whose calls have still to land */
+} batch;
+
+/* ---- One of them ---- */
+
+static void end_member(batch_member *member, mend_status status) {
+  mend__call_request_end(&member->request);
+  mend__result_move(&member->call->result, &member->result);
+  member->call->status = status;
+}
+
+static void go_on(batch *all, batch_member *member, bool is_over) {
+  if (!is_over) {
+    all->awaited++;
+    return;
+  }
+  mend__try_end(&member->attempts);
+  end_member(member, mend__passage_end(&member->passage));
+}
+
+static void begin(batch *all, batch_member *member) {
+  mend__passage *passage = &member->passage;
+  const mend__call_request *request = &member->request;
+  const mend_status status = mend__passage_begin(passage, all->boundary, &request->target, &request->options,
+                                                 &member->result, &member->target);
+  if (status != MEND_OK) {
+    end_member(member, status);
+    return;
+  }
+  passage->mailbox = &all->mailbox;
+  go_on(all, member, mend__try_begin(&member->attempts, passage, &member->target));
+}
+
+/* A redirect may make it another one. */
+static bool is_blocking(const mend__target *target, mend_tools *tools) {
+  if (target->own != NULL) return target->own->kind == MEND_TOOL_BLOCKING;
+  mend__tool_entry *entry;
+  if (mend__tools_find(tools, target->tool, &entry) != MEND_OK) return true;
+  const bool blocks = entry->tool.kind == MEND_TOOL_BLOCKING;
+  mend__tool_entry_release(entry);
+  return blocks;
+}
+
+static void prepare(batch_member *member, mend_boundary *boundary, mend_batch_call *call) {
+  mend_error error = MEND_ERROR_INIT;
+  member->call = call;
+  member->result = (mend_result)MEND_RESULT_INIT;
+  const mend_status status =
+      mend__call_request_take(&member->request, boundary, call->tool, call->args, call->options, &error);
+  if (status == MEND_OK) {
+    member->turn = is_blocking(&member->request.target, boundary->tools) ? TURN_SECOND : TURN_FIRST;
+  } else {
+    member->turn = TURN_NONE;
+    mend__result_refuse(&member->result, boundary->allocator, status, error.message);
+    end_member(member, status);
+  }
+}
+
+/* ---- All of them ---- */
+
+/* Those that have landed go on. */
+static void receive(batch *all, bool waits) {
+  while (all->awaited > 0) {
+    batch_member *member = (batch_member *)(void *)mend__mailbox_take(&all->mailbox, waits);
+    if (member == NULL) return;
+    all->awaited--;
+    go_on(all, member, mend__try_resume(&member->attempts));
+  }
+}
+
+static void take_turn(batch *all, batch_turn turn) {
+  for (size_t i = 0; i < all->count; i++) {
+    if (all->members[i].turn != turn) continue;
+    begin(all, &all->members[i]);
+    receive(all, false);
+  }
+}
+
+/* Between elements is what their header says. */
+static mend_batch_call *call_at(mend_batch_call *calls, size_t index) {
+  return (mend_batch_call *)(void *)((char *)calls + index * calls->size);
+}
+
+static void run(batch *all, mend_batch_call *calls) {
+  for (size_t i = 0; i < all->count; i++)
+    prepare(&all->members[i], all->boundary, call_at(calls, i));
+  take_turn(all, TURN_FIRST);
+  take_turn(all, TURN_SECOND);
+  receive(all, true);
+}
+
+/* ---- The flow ---- */
+
+static bool are_calls(mend_batch_call *calls, size_t count) {
+  if (calls == NULL || calls->size < sizeof *calls || calls->size % alignof(mend_batch_call) != 0) return false;
+  for (size_t i = 0; i < count; i++) {
+    const mend_batch_call *call = call_at(calls, i);
+    if (call->size != calls->size || call->result.size < sizeof call->result) return false;
+  }
+  return true;
+}
+
+static mend_status refuse_all(const mend_boundary *boundary, mend_batch_call *calls, size_t count, mend_status status) {
+  for (size_t i = 0; i < count; i++) {
+    mend_batch_call *call = call_at(calls, i);
+    mend_result own;
+    call->status = mend__flow_begin(boundary, &call->result, &own);
+    if (boundary == NULL) continue;
+    mend_result_clear(&call->result);
+    call->status = mend__result_refuse(&call->result, boundary->allocator, status, NULL);
+  }
+  return status;
+}
+
+/* An abort first, for it is what ended the others. */
+static mend_status status_of(mend_batch_call *calls, size_t count) {
+  mend_status first = MEND_OK;
+  for (size_t i = 0; i < count; i++) {
+    const mend_status status = call_at(calls, i)->status;
+    if (status == MEND_ABORTED) return status;
+    if (first == MEND_OK) first = status;
+  }
+  return first;
+}
+
+mend_status mend_boundary_call_all(mend_boundary *boundary, mend_batch_call *calls, size_t count) {
+  if (count == 0) return MEND_OK;
+  if (!are_calls(calls, count)) return MEND_EINVAL;
+  if (boundary == NULL) return refuse_all(NULL, calls, count, MEND_EINVAL);
+  if (count > SIZE_MAX / sizeof(batch_member)) return refuse_all(boundary, calls, count, MEND_ENOMEM);
+  const mend_allocator *allocator = boundary->allocator;
+  batch all = {.boundary = boundary, .mailbox = MEND__MAILBOX_INIT, .count = count};
+  all.members = mend__alloc(allocator, count * sizeof *all.members);
+  if (all.members == NULL) return refuse_all(boundary, calls, count, MEND_ENOMEM);
+  mend_boundary_retain(boundary); /* a hook or a tool may drop what was the last reference */
+  run(&all, calls);
+  mend__mailbox_end(&all.mailbox);
+  mend__free(allocator, all.members);
+  mend_boundary_release(boundary);
+  return status_of(calls, count);
+}

@@ -1,0 +1,18 @@
+/* Texts in the JSON that flows read and write. */
+#include "hooks/flows_internal.h"
+
+void mend__json_read_text(mend_json *json, mend__buffer *text) {
+  if (mend_json_next(json) == MEND_JSON_STRING) {
+    mend__buffer_clear(text);
+    if (mend__buffer_reserve(text, json->slice.len)) text->len = mend_json_unescape(json->slice, text->data);
+  }
+  mend_json_skip(json);
+}
+
+void mend__json_write_text(mend__buffer *json, mend_str text) {
+  if (text.ptr != NULL) {
+    mend__buffer_json_string(json, text);
+  } else {
+    mend__buffer_str(json, MEND_STR("null"));
+  }
+}

@@ -1,0 +1,187 @@
+/* One step of a plan. */
+#include "hooks/flows_internal.h"
+#include "hooks/hooks_internal.h"
+
+/* ---- What it is asked: args of its call, which a hook may have redirected ---- */
+
+typedef struct step_order {
+  mend__buffer tool, prompt;
+  mend_str args, context; /* as in the call's arguments */
+} step_order;
+
+static void write_order(const mend_subtask *subtask, const mend__plan_report *report, mend__buffer *json) {
+  mend__buffer_str(json, MEND_STR("{\"prompt\":"));
+  mend__json_write_text(json, subtask->prompt);
+  mend__buffer_str(json, MEND_STR(",\"tool\":"));
+  mend__json_write_text(json, subtask->tool);
+  mend__buffer_str(json, MEND_STR(",\"args\":"));
+  mend__buffer_str(json, subtask->args);
+  mend__buffer_str(json, MEND_STR(",\"context\":"));
+  mend__plan_report_write_outputs(report, json);
+  mend__buffer_char(json, '}');
+}
+
+static void read_member(mend_json *json, step_order *order) {
+  if (mend_json_is(json, MEND_STR("prompt"))) {
+    mend__json_read_text(json, &order->prompt);
+  } else if (mend_json_is(json, MEND_STR("tool"))) {
+    mend__json_read_text(json, &order->tool);
+  } else if (mend_json_is(json, MEND_STR("args"))) {
+    mend_json_value(json, &order->args);
+  } else if (mend_json_is(json, MEND_STR("context"))) {
+    mend_json_value(json, &order->context);
+  } else {
+    mend_json_skip(json);
+  }
+}
+
+static void read_order(mend_str text, step_order *ret_order) {
+  mend_json json;
+  mend_json_init(&json, text, MEND__VALUE_DEPTH);
+  mend_json_next(&json);
+  while (mend_json_next(&json) == MEND_JSON_KEY)
+    read_member(&json, ret_order);
+}
+
+/* ---- Carrying it out ---- */
+
+typedef struct step_run {
+  mend_boundary *boundary;
+  const mend_plan *plan;
+  const mend_subtask *planned;
+  mend_result escalation; /* of its tool's call; outcome escalated when there was one */
+} step_run;
+
+/* No answer of a call says that it was escalated, so a step fails with this type, and its message is the question. */
+static const mend_str escalated = {"escalated", sizeof "escalated" - 1};
+
+/* The step's call ends as its tool's did. */
+static mend_status pass_on(step_run *self, mend_call *call, mend_result *result) {
+  switch (result->outcome) {
+  case MEND_OUTCOME_OK:
+  case MEND_OUTCOME_SKIPPED:
+  case MEND_OUTCOME_REDIRECTED: return mend_call_succeed(call, result->value);
+  case MEND_OUTCOME_FAILED: return mend_call_fail(call, result->error_type, result->error_message);
+  case MEND_OUTCOME_ESCALATED:
+    mend_call_fail(call, escalated, result->question);
+    if (self->escalation.outcome != MEND_OUTCOME_ESCALATED) mend__result_move(&self->escalation, result);
+    return MEND_OK;
+  case MEND_OUTCOME_ABORTED:
+  case MEND_OUTCOME_CANCELLED: break;
+  }
+  return mend_call_fail(call, mend_str_from(mend_outcome_name(result->outcome)), result->reason);
+}
+
+static mend_status call_tool(step_run *self, mend_call *call, const mend_subtask *subtask) {
+  if (subtask->tool.len == 0) {
+    return mend_call_fail(call, MEND_STR("unknown_tool"), MEND_STR("the subtask names no tool"));
+  }
+  mend_call_options options = MEND_CALL_OPTIONS_INIT;
+  mend_result result = MEND_RESULT_INIT;
+  options.within = call;
+  mend_status status = mend_boundary_call(self->boundary, subtask->tool, subtask->args, &options, &result);
+  if (status != MEND_ENOMEM) status = pass_on(self, call, &result);
+  mend_result_clear(&result);
+  return status;
+}
+
+static mend_status execute(void *ctx, mend_call *call) {
+  step_run *self = ctx;
+  step_order order = {.args = MEND_STR("{}"), .context = MEND_STR("{}")};
+  mend__buffer_init(&order.tool, self->boundary->allocator);
+  mend__buffer_init(&order.prompt, self->boundary->allocator);
+  read_order(mend_call_args(call), &order);
+  mend_subtask subtask = *self->planned;
+  subtask.tool = mend__text_or_absent(&order.tool);
+  subtask.prompt = mend__text_or_absent(&order.prompt);
+  subtask.args = order.args;
+  mend_status status = MEND_ENOMEM;
+  if (!order.tool.failed && !order.prompt.failed) {
+    status = self->plan->execute != NULL ? self->plan->execute(self->plan->ctx, call, &subtask, order.context)
+                                         : call_tool(self, call, &subtask);
+  }
+  mend__buffer_free(&order.tool);
+  mend__buffer_free(&order.prompt);
+  return status;
+}
+
+static mend_status call_step(step_run *self, const mend__plan_step *step, const mend__plan_report *report,
+                             mend_result *result) {
+  mend__buffer args;
+  mend__buffer_init(&args, self->boundary->allocator);
+  write_order(&step->subtask, report, &args);
+  mend_status status = MEND_ENOMEM;
+  if (args.failed) {
+    mend__result_refuse(result, self->boundary->allocator, status, NULL);
+  } else {
+    const mend_tool own = {.size = sizeof own, .name = step->tool, .execute = execute};
+    mend_call_options options = MEND_CALL_OPTIONS_INIT;
+    options.tool = &own;
+    options.tool_ctx = self;
+    options.within = self->plan->within;
+    status = mend_boundary_call(self->boundary, mend_str_from(step->tool), mend__text_of(&args), &options, result);
+  }
+  mend__buffer_free(&args);
+  return status;
+}
+
+/* ---- How it ended ---- */
+
+/* A question of the step's tool must reach its person, whatever hooks made of the step's call. */
+static void tell_tools_question(step_run *self, mend_result *result) {
+  self->escalation.call = result->call;
+  self->escalation.attempts = result->attempts;
+  self->escalation.duration_ms = result->duration_ms;
+  mend__result_move(result, &self->escalation);
+}
+
+static void tell_own_question(mend_result *result) {
+  result->outcome = MEND_OUTCOME_ESCALATED;
+  result->question = result->error_message;
+  result->error_type = (mend_str)MEND_ABSENT;
+  result->error_message = (mend_str)MEND_ABSENT;
+}
+
+static void tell_escalation(step_run *self, mend_result *result) {
+  if (result->outcome == MEND_OUTCOME_ABORTED || result->outcome == MEND_OUTCOME_CANCELLED) return;
+  if (self->escalation.outcome == MEND_OUTCOME_ESCALATED) {
+    tell_tools_question(self, result);
+  } else if (result->outcome == MEND_OUTCOME_FAILED && mend_str_equal(result->error_type, escalated)) {
+    tell_own_question(result);
+  }
+}
+
+/* The value goes into the context of later steps, which is two levels deeper. */
+static void check_value(mend_result *result) {
+  if (mend_json_check(result->value, MEND__VALUE_DEPTH - 2, NULL) == MEND_OK) return;
+  result->outcome = MEND_OUTCOME_FAILED;
+  result->error_type = MEND_STR("bad_result");
+  result->error_message = MEND_STR("the result is nested too deeply to be shown to other subtasks");
+}
+
+static mend_status run_step(step_run *self, const mend__plan_step *step, const mend__plan_report *report,
+                            mend_result *result) {
+  mend__abort_frame frame;
+  mend__run_state *state = self->boundary->run_state;
+  if (!self->plan->confine_abort) return call_step(self, step, report, result);
+  mend__frame_open(state, &frame);
+  const mend_status status = call_step(self, step, report, result);
+  mend__frame_close(state, &frame);
+  return status == MEND_ABORTED ? MEND_EFAILED : status;
+}
+
+mend_status mend__plan_step_run(mend_boundary *boundary, const mend_plan *plan, const mend__plan_step *step,
+                                const mend__plan_report *report, mend_result *result) {
+  step_run self = {.boundary = boundary, .plan = plan, .planned = &step->subtask, .escalation = MEND_RESULT_INIT};
+  const mend_status status = run_step(&self, step, report, result);
+  tell_escalation(&self, result);
+  if (status == MEND_ENOMEM) mend__result_refuse(result, boundary->allocator, status, NULL);
+  if (mend__outcome_is_success(result->outcome)) check_value(result);
+  mend_result_clear(&self.escalation);
+  switch (status) {
+  case MEND_ABORTED:
+  case MEND_ECLOSED:
+  case MEND_ENOMEM: return status;
+  default: return MEND_OK;
+  }
+}

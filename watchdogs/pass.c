@@ -1,0 +1,193 @@
+/* What a watch does for an event or a deadline: its watchdogs are called under the run's lock, and what they found is
+ * announced without it. */
+#include "watchdogs/room.h"
+#include "watchdogs/watchdogs_internal.h"
+
+#include <sched.h>
+
+/* MEND_NEVER is never due, not even when the clock has come to the end of time. */
+static bool is_due(uint64_t deadline_ns, uint64_t now_ns) { return deadline_ns <= now_ns && deadline_ns != MEND_NEVER; }
+
+/* ---- Emitting ---- */
+
+mend_status mend_emit(mend_emitter *emitter, const mend_detection *given) {
+  mend_watch *watch = emitter->watch;
+  if (emitter->closing) return MEND_ECLOSED;
+  mend__detection *detection;
+  mend_status status = mend__detection_new(given, mend_str_from(emitter->watchdog->name), mend_run_id(watch->run),
+                                           watch->allocator, &detection);
+  if (status != MEND_OK) return status;
+  detection->detection.cause_seq = emitter->cause_seq;
+  detection->detection.detected_ns = emitter->detected_ns;
+  detection->detection.wall_ns = emitter->wall_ns;
+  status = mend__log_append(&watch->log, detection, watch->allocator);
+  if (status != MEND_OK) {
+    mend_detection_release(&detection->detection);
+    return status;
+  }
+  mend_detection_retain(&detection->detection); /* the log's reference, and the batch's until it is announced */
+  mend__batch *batch = emitter->batch;
+  *(batch->last != NULL ? &batch->last->next : &batch->first) = detection;
+  batch->last = detection;
+  return MEND_OK;
+}
+
+/* ---- Which events ---- */
+
+static bool is_interesting(mend_watch *watch, mend_event_kind kind) {
+  return (atomic_load_explicit(&watch->interests[kind / 64], memory_order_relaxed) >> (kind % 64) & 1) != 0;
+}
+
+/* A custom topic is compared with the patterns when it is first seen; then its verdict is remembered for a while. */
+static bool wants(mend__watch_entry *entry, mend_watch *watch, const mend_event *event) {
+  const mend__wants *topics = &entry->watchdog->wants;
+  if (!mend__wants_kind(topics, event->kind)) return false;
+  if (event->kind != MEND_EVENT_CUSTOM) return true;
+  uint32_t *verdict = &entry->verdicts[event->topic % (sizeof entry->verdicts / sizeof *entry->verdicts)];
+  if (*verdict >> 1 != event->topic) {
+    const mend_str name = mend_bus_topic_name(mend_run_bus(watch->run), event->topic);
+    *verdict = event->topic << 1 | mend__wants_match(topics, name);
+  }
+  return (*verdict & 1) != 0;
+}
+
+/* ---- A pass: what is done for one event or one expiry, under the run's lock ---- */
+
+typedef struct watch_pass {
+  mend_watch *watch;
+  mend__batch batch;
+  uint64_t failures;
+  mend_status first_failure;
+  mend_watchdog *failed; /* the first one to fail, referenced */
+} watch_pass;
+
+static void note_status(watch_pass *pass, const mend__watch_entry *entry, mend_status status) {
+  if (status == MEND_OK || pass->failures++ > 0) return;
+  pass->first_failure = status;
+  pass->failed = mend_watchdog_retain(entry->watchdog);
+}
+
+static void call_event(watch_pass *pass, mend__watch_entry *entry, const mend_event *event) {
+  const mend_watchdog_vtable *vtable = &entry->watchdog->vtable;
+  if (vtable->event == NULL) return;
+  mend_emitter emitter = {
+      pass->watch, entry->watchdog, event->seq, event->mono_ns, event->wall_ns, false, &pass->batch,
+  };
+  note_status(pass, entry, vtable->event(entry->state, event, &emitter));
+  mend__entry_ask_deadline(entry);
+}
+
+static void call_expire(watch_pass *pass, mend__watch_entry *entry, mend_time now, uint64_t deadline_ns) {
+  const uint64_t late_ns = now.mono_ns - deadline_ns;
+  const uint64_t wall_ns = now.wall_ns > late_ns ? now.wall_ns - late_ns : 0;
+  mend_emitter emitter = {pass->watch, entry->watchdog, 0, deadline_ns, wall_ns, false, &pass->batch};
+  note_status(pass, entry, entry->watchdog->vtable.expire(entry->state, now.mono_ns, &emitter));
+}
+
+/* Deadline after deadline, so that each detection bears the time of its own. One that does not move on is a mistake of
+ * the watchdog's: it is asked again a poll later. */
+static void expire_entry(watch_pass *pass, mend__watch_entry *entry, mend_time now) {
+  const uint64_t poll_ns = mend__watch_next_poll(pass->watch, now.mono_ns);
+  if (mend__watchdog_polls(entry->watchdog)) {
+    call_expire(pass, entry, now, now.mono_ns);
+    entry->deadline_ns = poll_ns;
+    return;
+  }
+  while (is_due(entry->deadline_ns, now.mono_ns)) {
+    const uint64_t deadline_ns = entry->deadline_ns;
+    call_expire(pass, entry, now, deadline_ns);
+    mend__entry_ask_deadline(entry);
+    if (entry->deadline_ns <= deadline_ns) entry->deadline_ns = poll_ns;
+  }
+}
+
+static void expire_entries(watch_pass *pass, mend_time now) {
+  for (size_t i = 0; i < pass->watch->count; i++) {
+    mend__watch_entry *entry = &pass->watch->entries[i];
+    if (is_due(entry->deadline_ns, now.mono_ns)) expire_entry(pass, entry, now);
+  }
+}
+
+static void reset_entries(watch_pass *pass) {
+  for (size_t i = 0; i < pass->watch->count; i++) {
+    mend__watch_entry *entry = &pass->watch->entries[i];
+    note_status(pass, entry, mend__entry_reset(entry, pass->watch));
+  }
+}
+
+/* ---- The watch as a subscriber, and as one who waits ---- */
+
+/* A deadline before the event has passed before it, whether or not anybody waited for it. */
+mend_status mend__watch_event(void *ctx, const mend_event *event) {
+  mend_watch *watch = ctx;
+  if (!is_interesting(watch, event->kind)) return MEND_OK;
+  watch_pass pass = {.watch = watch};
+  mend__run_lock(watch->run);
+  if (is_due(watch->next_ns, event->mono_ns)) expire_entries(&pass, (mend_time){event->mono_ns, event->wall_ns});
+  if (event->kind == MEND_EVENT_RUN_RESET) reset_entries(&pass);
+  for (size_t i = 0; i < watch->count; i++) {
+    mend__watch_entry *entry = &watch->entries[i];
+    if (entry->is_open && wants(entry, watch, event)) call_event(&pass, entry, event);
+  }
+  mend__watch_arm(watch);
+  mend__run_unlock(watch->run);
+  mend__batch_announce(&pass.batch, watch->run);
+  if (pass.failed != NULL) mend__name_failure(mend_run_bus(watch->run), mend_str_from(mend_watchdog_name(pass.failed)));
+  mend_watchdog_release(pass.failed);
+  return pass.first_failure;
+}
+
+static void report_failure(const watch_pass *pass, mend_run *run) {
+  mend_bus_handler_failed_event event = MEND_BUS_HANDLER_FAILED_EVENT_INIT;
+  event.handler = mend_str_from(mend_watchdog_name(pass->failed));
+  event.status = mend_str_from(mend_status_name(pass->first_failure));
+  event.failures = pass->failures;
+  mend_run_publish(run, &event.event);
+}
+
+static void make_polls_due(mend_watch *watch, mend_time now) {
+  for (size_t i = 0; i < watch->count; i++) {
+    mend__watch_entry *entry = &watch->entries[i];
+    if (entry->is_open && mend__watchdog_polls(entry->watchdog)) entry->deadline_ns = now.mono_ns;
+  }
+}
+
+/* What another thread has found it announces; until then it is not over. */
+static void await_expiry(mend_watch *watch) {
+  mend__run_lock(watch->run);
+  while (watch->expiries > 0 && !pthread_equal(watch->expirer, pthread_self())) {
+    mend__run_unlock(watch->run);
+    sched_yield();
+    mend__run_lock(watch->run);
+  }
+  mend__run_unlock(watch->run);
+}
+
+static mend_status expire(mend_watch *watch, mend_time now, bool polls_all) {
+  watch_pass pass = {.watch = watch};
+  mend_run *run = watch->run;
+  mend__run_lock(run);
+  watch->expiries++;
+  watch->expirer = pthread_self();
+  watch->armed_ns = MEND_NEVER;
+  if (polls_all) make_polls_due(watch, now);
+  expire_entries(&pass, now);
+  mend__watch_arm(watch);
+  mend__run_unlock(run);
+  mend__batch_announce(&pass.batch, run);
+  if (pass.failures > 0) report_failure(&pass, run);
+  mend__run_lock(run);
+  watch->expiries--;
+  mend__run_unlock(run);
+  mend_watchdog_release(pass.failed);
+  return pass.first_failure;
+}
+
+mend_status mend__watch_expire(mend_watch *watch, mend_time now) { return expire(watch, now, false); }
+
+void mend__run_poll_watchdogs(mend_run *run) {
+  mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
+  if (watch == NULL) return;
+  await_expiry(watch);
+  expire(watch, mend_clock_now(watch->hub->clock), true);
+}
