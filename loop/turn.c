@@ -40,16 +40,27 @@ static mend_status append(mend_loop *loop, mend__posted *posted) {
   return MEND_OK;
 }
 
-mend_status mend_loop_post(mend_loop *loop, void (*function)(void *ctx), void *ctx) {
-  mend__posted *posted = mend__alloc(loop->allocator, sizeof *posted);
-  if (posted == NULL) return MEND_ENOMEM;
-  *posted = (mend__posted){.function = function, .ctx = ctx};
+static mend_status post(mend_loop *loop, mend__posted *posted) {
   pthread_mutex_lock(&loop->lock);
   const mend_status status = append(loop, posted);
   if (status == MEND_OK) mend__loop_signal(loop);
   pthread_mutex_unlock(&loop->lock);
+  return status;
+}
+
+mend_status mend_loop_post(mend_loop *loop, void (*function)(void *ctx), void *ctx) {
+  mend__posted *posted = mend__alloc(loop->allocator, sizeof *posted);
+  if (posted == NULL) return MEND_ENOMEM;
+  *posted = (mend__posted){.function = function, .ctx = ctx, .is_loops = true};
+  const mend_status status = post(loop, posted);
   if (status != MEND_OK) mend__free(loop->allocator, posted);
   return status;
+}
+
+void mend__loop_post_own(mend_loop *loop, mend__posted *posted) {
+  posted->is_loops = false;
+  posted->next = NULL;
+  post(loop, posted);
 }
 
 /* ---- Calls ---- */
@@ -76,14 +87,18 @@ void mend__loop_await_call(mend_loop *loop, const void *called) {
 
 /* ---- A turn ---- */
 
+static void call_unlocked(mend_loop *loop, void (*function)(void *ctx), void *ctx) {
+  pthread_mutex_unlock(&loop->lock);
+  function(ctx);
+  pthread_mutex_lock(&loop->lock);
+}
+
 static void run_first_posted(mend_loop *loop) {
   mend__posted *first = loop->first_posted;
   const mend__posted posted = *first;
   loop->first_posted = first->next;
-  pthread_mutex_unlock(&loop->lock);
-  mend__free(loop->allocator, first);
-  posted.function(posted.ctx);
-  pthread_mutex_lock(&loop->lock);
+  if (posted.is_loops) mend__free(loop->allocator, first);
+  call_unlocked(loop, posted.function, posted.ctx);
 }
 
 /* Those posted meanwhile wait for the next turn, so that nothing else waits for ever; at the end there is no next turn,
@@ -178,8 +193,9 @@ static bool end_turn(mend_loop *loop) {
   return !loop->owns_thread;
 }
 
-static bool take_turn(mend_loop *loop) {
+static bool take_turn(mend_loop *loop, void (*first)(void *ctx), void *ctx) {
   begin_turn(loop);
+  if (first != NULL) call_unlocked(loop, first, ctx);
   run_posted(loop);
   if (loop->is_virtual) {
     serve_clock(loop);
@@ -190,16 +206,29 @@ static bool take_turn(mend_loop *loop) {
   return end_turn(loop);
 }
 
-void mend__loop_turn(mend_loop *loop) {
+void mend__loop_turn(mend_loop *loop, void (*first)(void *ctx), void *ctx) {
   mend__loop_hold(loop);
   pthread_mutex_lock(&loop->lock);
-  const bool ends = take_turn(loop);
+  const bool ends = take_turn(loop, first, ctx);
   pthread_mutex_unlock(&loop->lock);
   if (ends) {
     mend__loop_end(loop);
     mend__loop_let_go(loop);
   }
   mend__loop_unhold(loop);
+}
+
+/* In a caller's base this is how the loop learns which thread it is on. */
+static void note_thread(mend_loop *loop) {
+  pthread_mutex_lock(&loop->lock);
+  loop->thread = pthread_self();
+  loop->thread_known = true;
+  pthread_mutex_unlock(&loop->lock);
+}
+
+void mend__loop_turn_here(mend_loop *loop, void (*first)(void *ctx), void *ctx) {
+  if (!loop->owns_thread) note_thread(loop);
+  mend__loop_turn(loop, first, ctx);
 }
 
 /* ---- The hand-shake with a virtual clock. Its calls come one at a time, on the thread that advances. ---- */
@@ -230,7 +259,7 @@ static void hand_over(mend_loop *loop, mend__loop_request request, uint64_t now_
       pthread_cond_wait(&loop->changed, &loop->lock);
   }
   pthread_mutex_unlock(&loop->lock);
-  if (place == ON_LOOP) mend__loop_turn(loop);
+  if (place == ON_LOOP) mend__loop_turn(loop, NULL, NULL);
   if (place == IN_TURN) serve_within_turn(loop);
 }
 
@@ -263,3 +292,43 @@ uint64_t mend__loop_clock_next(void *ctx) {
 }
 
 void mend__loop_clock_run(void *ctx, uint64_t now_ns) { hand_over(ctx, MEND__REQUEST_RUN, now_ns); }
+
+/* ---- Calls that are waited for ---- */
+
+typedef struct awaited {
+  mend__posted posted;
+  mend_loop *loop;
+  void (*function)(void *ctx);
+  void *ctx;
+  bool is_done;
+} awaited;
+
+static void run_awaited(void *ctx) {
+  awaited *call = ctx;
+  mend_loop *loop = call->loop;
+  call->function(call->ctx);
+  pthread_mutex_lock(&loop->lock);
+  call->is_done = true;
+  pthread_cond_broadcast(&loop->changed);
+  pthread_mutex_unlock(&loop->lock);
+}
+
+static void await(mend_loop *loop, const awaited *call) {
+  pthread_mutex_lock(&loop->lock);
+  while (!call->is_done)
+    pthread_cond_wait(&loop->changed, &loop->lock);
+  pthread_mutex_unlock(&loop->lock);
+}
+
+void mend__loop_call(mend_loop *loop, void (*function)(void *ctx), void *ctx) {
+  pthread_mutex_lock(&loop->lock);
+  const caller_place place = place_of_caller(loop);
+  pthread_mutex_unlock(&loop->lock);
+  if (place != ELSEWHERE) {
+    function(ctx);
+    return;
+  }
+  awaited call = {.posted = {.function = run_awaited, .ctx = &call}, .loop = loop, .function = function, .ctx = ctx};
+  mend__loop_post_own(loop, &call.posted);
+  await(loop, &call);
+}

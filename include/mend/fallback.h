@@ -23,6 +23,7 @@
 
 #include "mend/loop.h"
 #include "mend/model.h"
+#include "mend/options.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,11 +62,13 @@ typedef struct mend_fallback_options {
   bool allow_http;            /**< plain http beyond loopback; default false */
   uint64_t reply_limit;       /**< bytes of a reply, default 64 MiB */
   uint64_t seed;              /**< of the jitter in cool-downs, for tests; 0: from the clock */
+  mend_log_fn log;            /**< told what is worth a person's look (a refused key, a missing model); NULL: nobody */
+  void *log_ctx;
 } mend_fallback_options;
 #define MEND_FALLBACK_OPTIONS_INIT                                                                                     \
   {                                                                                                                    \
     sizeof(mend_fallback_options), NULL, NULL, NULL, 0, false, NULL, 0, MEND_FALLBACK_SEED, NULL, NULL, NULL, false,   \
-        UINT64_C(67108864), 0                                                                                          \
+        UINT64_C(67108864), 0, NULL, NULL                                                                              \
   }
 
 /**
@@ -106,15 +109,20 @@ MEND_API mend_status mend_fallback_state(mend_model *model, size_t index, mend_t
 typedef struct mend_failure_signal {
   size_t size;
   mend_str provider;
-  const char *transport; /**< "dns", "refused", "connect_timeout", "certificate", "reset", "closed", "first_content_timeout",
-                              "idle_timeout", "total_timeout", "cancelled"; NULL: a reply came */
+  const char *transport; /**< what happened other than an error told by the provider, NULL: that. "dns", "refused",
+                              "connect_timeout", "certificate", "reset", "closed", "first_content_timeout", "idle_timeout",
+                              "total_timeout", "cancelled"; "cut": the reply ended without saying that it does; "malformed":
+                              it is none of this provider's; "too_long": beyond reply_limit; "empty_reply": nothing in it;
+                              "not_supported": this target cannot be sent what is asked */
   bool reused;           /**< on a connection that was used before */
   bool any_byte;         /**< something of the reply had come */
   uint32_t http_status;
   mend_str content_type;
-  mend_str body;         /**< or the stream's error event */
+  mend_str body; /**< or the stream's error event; its first 64 KiB count */
   bool streaming, after_content;
 } mend_failure_signal;
+#define MEND_FAILURE_SIGNAL_INIT                                                                                       \
+  { sizeof(mend_failure_signal), MEND_ABSENT, NULL, false, false, 0, MEND_ABSENT, MEND_ABSENT, false, false }
 
 typedef enum mend_failure_action {
   MEND_ACTION_PROPAGATE = 0, /**< P: the caller's to see */
@@ -122,30 +130,52 @@ typedef enum mend_failure_action {
   MEND_ACTION_FAIL_OVER,     /**< F */
   MEND_ACTION_CANCEL         /**< the caller is gone: nobody's failure */
 } mend_failure_action;
+/** "propagate", "retry", "fail_over", "cancel". Static. */
+MEND_API const char *mend_failure_action_name(mend_failure_action action);
+
+/** What may help before, or decides whether, another target is tried (resilient profile). */
+typedef enum mend_failure_remedy {
+  MEND_REMEDY_NONE = 0,
+  MEND_REMEDY_NEXT_KEY,       /**< the same target with the provider's next key */
+  MEND_REMEDY_DROP_PARAMETER, /**< the same target once more without the parameter the body names */
+  MEND_REMEDY_LARGER_WINDOW   /**< only targets with a larger context window, where both are known; else propagate */
+} mend_failure_remedy;
 
 /** What is to be done about it. */
 typedef struct mend_failure_class {
   size_t size;
   const char *name; /**< the row's; valid as long as the table */
   mend_failure_action action;
-  bool counts;          /**< against the target */
-  bool parks;           /**< D: not used until reload or a slow probe */
-  double cool_down_s;   /**< the first; 0: none */
-  double cool_down_max_s;
-  const char *scope;    /**< of cool-down and parking: "provider", "model", "key", "key+model" */
+  mend_failure_action seed_action; /**< in the seed profile */
+  mend_failure_remedy remedy;
+  bool counts;            /**< against the target */
+  bool parks;             /**< D: not used until its slow probe succeeds */
+  bool alerts;            /**< worth a person's look: it does not go away by itself */
+  bool hides_body;        /**< what the provider said never reaches the caller */
+  double cool_down_s;     /**< the first; 0: none. A Retry-After takes its place */
+  double cool_down_max_s; /**< it doubles up to this */
+  double wait_s;          /**< with no other target, a Retry-After up to this is waited for, once */
+  const char *scope;      /**< of cool-down and parking: "provider", "model", "key", "key+model"; static */
+  uint32_t report_status; /**< HTTP status the caller is told; 0: the provider's own */
 } mend_failure_class;
+#define MEND_FAILURE_CLASS_INIT                                                                                        \
+  {                                                                                                                    \
+    sizeof(mend_failure_class), NULL, MEND_ACTION_PROPAGATE, MEND_ACTION_PROPAGATE, MEND_REMEDY_NONE, false, false,    \
+        false, false, 0, 0, 0, NULL, 0                                                                                 \
+  }
 
 /** The table: rows of conditions and what to do, the first that fits counts. Reference-counted. */
 typedef struct mend_classification mend_classification;
-/** \param rows  JSON array of rows put before the built-in ones; NULL: none. Errors: MEND_ESYNTAX, MEND_EINVAL (row and member),
- * MEND_ENOMEM. */
+/** \param rows  JSON array of rows put before the built-in ones (docs/classification.md has the members); NULL: none. Errors, with
+ * line and column: MEND_ESYNTAX, MEND_EINVAL; MEND_ENOMEM. */
 MEND_API mend_status mend_classification_new(const char *rows, const mend_allocator *allocator,
                                              mend_classification **ret_table, mend_error *error);
 MEND_API void mend_classification_release(mend_classification *table);
-/** Finds the row of a failure; there always is one ("unknown" propagates). Set size of both before the call. */
+/** Finds the row of a failure; there always is one ("unknown" propagates). Set size of both before the call. Compares without
+ * regard to the case of ASCII letters. */
 MEND_API void mend_classify(const mend_classification *table, const mend_failure_signal *signal,
                             mend_failure_class *ret_class);
-/** The built-in rows as JSON. Static. */
+/** The built-in rows as JSON, in the same form. Static. */
 MEND_API mend_str mend_classification_builtin(void);
 
 #ifdef __cplusplus

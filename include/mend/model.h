@@ -12,16 +12,18 @@
  *   if (mend_model_ask(model, &request, &reply, &error) == MEND_OK) puts(reply.text.ptr);
  *   mend_reply_clear(&reply);
  *
- * A model is asked without blocking (mend_model_send: deltas and the end arrive on the loop's thread) or with (mend_model_ask).
- * Models come from mend/fallback.h (providers and chains of them); anyone can implement one (mend_model_new).
+ * A model is asked without blocking (mend_model_send: deltas and the end arrive on the loop's thread) or with
+ * (mend_model_ask). Models come from mend/fallback.h (providers and chains of them); anyone can implement one
+ * (mend_model_new).
  *
- * Threads: models may be used from any thread; a conversation belongs to one thread at a time and is copied when a request
- * begins, so it may be changed or freed right after.
+ * Threads: models and exchanges may be used from any thread, what a model answers with only on the loop's. A conversation
+ * belongs to one thread at a time and is copied when a request is sent, so it may be changed or freed right after.
  */
 #ifndef MEND_MODEL_H
 #define MEND_MODEL_H
 
 #include "mend/bus.h"
+#include "mend/options.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,8 +53,9 @@ typedef struct mend_part {
   mend_str name;       /**< CALL: the tool; RESULT: the same, where it is known */
   mend_str args;       /**< CALL: JSON object */
   bool is_error;       /**< RESULT */
-  mend_str provider;   /**< THINKING, CALL: whose signature it is; other providers are not sent it */
-  mend_str signature;  /**< THINKING, CALL: opaque; goes back as it came */
+  mend_str
+      provider; /**< TEXT, THINKING, CALL of an assistant: whose signature it is; other providers are not sent it */
+  mend_str signature; /**< TEXT, THINKING, CALL of an assistant: opaque; goes back as it came */
 } mend_part;
 #define MEND_PART_INIT                                                                                                 \
   {                                                                                                                    \
@@ -72,12 +75,15 @@ MEND_API mend_status mend_messages_add_system(mend_messages *messages, mend_str 
 MEND_API mend_status mend_messages_add_user(mend_messages *messages, mend_str text);
 MEND_API mend_status mend_messages_add_assistant(mend_messages *messages, mend_str text);
 /** The answer to a tool call. \param content  text; JSON is sent as its text */
-MEND_API mend_status mend_messages_add_result(mend_messages *messages, mend_str call_id, mend_str content, bool is_error);
-/** A message of any role with any parts. Errors: MEND_EINVAL (a part that role cannot have), MEND_ENOMEM. */
+MEND_API mend_status mend_messages_add_result(mend_messages *messages, mend_str call_id, mend_str content,
+                                              bool is_error);
+/** A message of any role with any parts, which may be some of this conversation. A result without a name gets that of the
+ * call it answers. Errors: MEND_EINVAL (a part that role cannot have, or without what it needs), MEND_ENOMEM. */
 MEND_API mend_status mend_messages_add(mend_messages *messages, mend_role role, const mend_part *parts, size_t count,
                                        mend_error *error);
 typedef struct mend_reply mend_reply;
-/** The assistant's turn, as it came: text, thinking, calls, signatures. */
+/** The assistant's turn, as it came: text, thinking, calls, signatures. A call's arguments that are no JSON object become
+ * {"invalid": "<what came>"}, for no provider takes them; a reply without parts adds nothing. Errors: MEND_ENOMEM. */
 MEND_API mend_status mend_messages_add_reply(mend_messages *messages, const mend_reply *reply);
 MEND_API size_t mend_messages_count(const mend_messages *messages);
 /** A message's role and parts; borrowed, valid until the conversation is changed. MEND_ENOENT. */
@@ -120,8 +126,8 @@ typedef struct mend_model_request {
   mend_run *run;             /**< whose events it is; NULL: none are published */
   mend_str call_name;        /**< name of the model call, in events; absent: the run's next number */
   mend_model_clocks clocks;
-  uint32_t max_attempts;     /**< of a chain: targets tried at most, 0: as many as it has */
-  double max_cost_usd;       /**< of a chain, where prices are known; 0: any */
+  uint32_t max_attempts; /**< of a chain: targets tried at most, 0: as many as it has */
+  double max_cost_usd;   /**< of a chain, where prices are known; 0: any */
 } mend_model_request;
 #define MEND_MODEL_REQUEST_INIT                                                                                        \
   {                                                                                                                    \
@@ -149,16 +155,16 @@ typedef struct mend_usage {
 /** What came back. Start from MEND_REPLY_INIT; texts are its own, freed by mend_reply_clear. */
 struct mend_reply {
   size_t size;
-  mend_str text;     /**< all text parts together, NUL-terminated; "" when there is none */
-  mend_str thinking; /**< absent: none */
+  mend_str text;          /**< all text parts together, NUL-terminated; "" when there is none */
+  mend_str thinking;      /**< absent: none */
   const mend_part *parts; /**< the turn as it came, calls among them */
   size_t part_count;
   mend_finish finish;
   mend_str finish_reason; /**< the provider's own word */
   mend_usage usage;
-  mend_str model;    /**< that answered, as the provider calls it */
-  mend_str target;   /**< "provider:model" of the chain's target that answered */
-  mend_str raw;      /**< the provider's reply: a JSON document, or of a stream a JSON array of its events */
+  mend_str model;          /**< that answered, as the provider calls it */
+  mend_str target;         /**< "provider:model" of the chain's target that answered */
+  mend_str raw;            /**< the provider's reply: a JSON document, or of a stream a JSON array of its events */
   const double *log_probs; /**< of the tokens, natural logarithms; NULL: not told */
   size_t log_prob_count;
   mend_str attempts; /**< JSON array, one object an attempt: target, class, action, http_status, error, ms */
@@ -187,6 +193,11 @@ typedef struct mend_failure {
   mend_usage usage;     /**< of what did come */
   mend_str attempts;    /**< as of a reply */
 } mend_failure;
+#define MEND_FAILURE_INIT                                                                                              \
+  {                                                                                                                    \
+    sizeof(mend_failure), MEND_ABSENT, MEND_ABSENT, 0, MEND_ABSENT, MEND_NAN, false,                                   \
+        {MEND_NONE, MEND_NONE, MEND_NONE, MEND_NONE}, MEND_ABSENT                                                      \
+  }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------ */
 
@@ -197,30 +208,41 @@ typedef struct mend_delta {
   uint32_t index;      /**< of CALL: which one of the reply, from 0 */
   mend_str call_id;    /**< of CALL: with its first piece */
   mend_str name;       /**< of CALL: with its first piece */
-  mend_str text;       /**< the piece; of CALL of its arguments */
+  mend_str text;       /**< the piece; of CALL of its arguments; absent: only what else is here */
+  mend_str provider;   /**< of THINKING and with `signature`: whose it is; absent: nobody's */
+  mend_str
+      signature; /**< whole, of the part that the pieces of this kind (CALL: of this index) make: it ends that part, or
+                            is a part by itself when there is none open */
 } mend_delta;
+#define MEND_DELTA_INIT                                                                                                \
+  { sizeof(mend_delta), MEND_PART_TEXT, 0, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT }
 
 /** How a request tells what happens: on the loop's thread, one after the other. Absent members are not told. */
 typedef struct mend_model_listener {
   size_t size;
   void (*delta)(void *ctx, const mend_delta *delta);
-  /** Once, the last: either reply or failure is not NULL. Borrowed; mend_reply_move takes a reply. status: MEND_OK;
-   * MEND_EFAILED; MEND_ECANCELLED; MEND_ENOMEM. */
+  /** Once, the last, whatever happens: either reply or failure is not NULL. Borrowed; mend_reply_move takes a reply.
+   * status: MEND_OK; MEND_EFAILED; MEND_ECANCELLED; MEND_ENOMEM. */
   void (*done)(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure);
   void *ctx;
 } mend_model_listener;
+/** Clears `to` and gives it what `from` has, which is empty then. */
 MEND_API void mend_reply_move(mend_reply *to, mend_reply *from);
 
 typedef struct mend_model mend_model;
 /** A request under way. Reference-counted. */
 typedef struct mend_exchange mend_exchange;
 
-/** Begins a request. \param ret_exchange  to cancel it with, the caller's to release; NULL: it is never cancelled. Errors, after
- * which the listener is not told anything: MEND_EINVAL with a sentence, MEND_ENOMEM, MEND_ECLOSED. */
+/** Begins a request. \param listener  copied; NULL: nobody is told
+ * \param ret_exchange  to cancel it with, the caller's to release, there before anything is told; NULL: it is never
+ * cancelled. Errors, after which the listener is not told anything: MEND_EINVAL with a sentence, MEND_ENOMEM. */
 MEND_API mend_status mend_model_send(mend_model *model, const mend_model_request *request,
-                                     const mend_model_listener *listener, mend_exchange **ret_exchange, mend_error *error);
-/** Ends it at once: the connection is closed, `done` is told MEND_ECANCELLED unless it was told already. From any thread. */
+                                     const mend_model_listener *listener, mend_exchange **ret_exchange,
+                                     mend_error *error);
+/** Ends it at once: the connection is closed, `done` is told MEND_ECANCELLED unless it was told already: on the
+ * loop's thread before this returns, from any other one soon after. It may have been answered meanwhile. */
 MEND_API void mend_exchange_cancel(mend_exchange *exchange);
+MEND_API mend_exchange *mend_exchange_retain(mend_exchange *exchange);
 /** NULL is allowed. It goes on without. */
 MEND_API void mend_exchange_release(mend_exchange *exchange);
 /** Asks and waits. MEND_EDEADLK on the loop's own thread; MEND_EFAILED with a sentence in `error`, and the attempts in
@@ -229,36 +251,52 @@ MEND_API mend_status mend_model_ask(mend_model *model, const mend_model_request 
                                     mend_error *error);
 
 MEND_API mend_model *mend_model_retain(mend_model *model);
-/** NULL is allowed. Requests under way go on. */
+/** NULL is allowed. Requests under way go on. The last one waits, on other threads than the loop's, until the loop's
+ * thread has destroyed the model: do not hold a lock that a listener may take. */
 MEND_API void mend_model_release(mend_model *model);
 MEND_API mend_str mend_model_name(const mend_model *model);     /**< "gpt-4.1", "fallback(a,b)" */
 MEND_API mend_str mend_model_provider(const mend_model *model); /**< "openai", "fallback" */
 
 /* ---- Implementing one -------------------------------------------------------------------------------------- */
 
-/** What a model is asked, and answers through; borrowed until it is answered. */
+/* All on the loop's thread. An exchange is the model's to use until it has answered, or `cancel` was called. */
+
+/** What is asked; valid as long as the exchange. */
 MEND_API const mend_model_request *mend_exchange_request(const mend_exchange *exchange);
-/** A piece. Ignored once it was answered or cancelled. */
+/** What the model keeps for it, found again in `cancel`; NULL at first. */
+MEND_API void mend_exchange_keep(mend_exchange *exchange, void *own);
+MEND_API void *mend_exchange_kept(const mend_exchange *exchange);
+/** The connection stands: the connect clock stops. */
+MEND_API void mend_exchange_connected(mend_exchange *exchange);
+/** A piece. One that says nothing (no text, no call, no signature) is left out. Ignored once it was answered or
+ * cancelled. */
 MEND_API void mend_exchange_delta(mend_exchange *exchange, const mend_delta *delta);
-/** Something is known of the reply that is no piece of it: its model, usage, finish, raw text, log_probs. Collected into the
- * reply. Absent members say nothing. Errors: MEND_ENOMEM (the exchange then fails). */
+/** Something is known of the reply that is no piece of it. Collected into the reply: a model, target, finish,
+ * finish_reason, count of tokens and attempts take the place of those told before; raw and log_probs are added to
+ * them. Absent members say nothing. Errors: MEND_ENOMEM (the exchange then fails). */
 MEND_API mend_status mend_exchange_note(mend_exchange *exchange, const mend_reply *partial);
 /** The reply is complete: what deltas and notes gave. Answered once; later answers are ignored. */
 MEND_API void mend_exchange_finish(mend_exchange *exchange);
+/** It has failed. after_content is found out, usage and attempts taken from the notes where they are not given. */
 MEND_API void mend_exchange_fail(mend_exchange *exchange, const mend_failure *failure);
 
 typedef struct mend_model_vtable {
   size_t size;
-  /** Begins to answer; on the loop's thread, as everything here. An error fails the exchange with its sentence. */
+  /** Begins to answer; on the loop's thread, as everything here. Required. An error fails the exchange with its
+   * sentence. */
   mend_status (*begin)(void *ctx, mend_exchange *exchange, mend_error *error);
-  /** It was cancelled: nothing more is wanted of it. NULL: nothing to do. */
+  /** Nothing more is wanted: it was cancelled, or one of its clocks has run out. Not called inside a function of the
+   * model's (when its delta made somebody cancel, say): then soon after, unless it has answered by then. NULL:
+   * nothing to do. */
   void (*cancel)(void *ctx, mend_exchange *exchange);
   void (*destroy)(void *ctx); /**< may be NULL */
 } mend_model_vtable;
 struct mend_loop;
-/** \param loop  referenced; everything happens there. Errors: MEND_EINVAL, MEND_ENOMEM; destroy is then not called. */
-MEND_API mend_status mend_model_new(struct mend_loop *loop, const mend_model_vtable *vtable, void *ctx,
-                                    const char *provider, const char *name, mend_model **ret_model, mend_error *error);
+/** \param loop  referenced; everything happens there. \param allocator  NULL: malloc. Errors: MEND_EINVAL,
+ * MEND_ENOMEM; destroy is then not called. */
+MEND_API mend_status mend_model_new(struct mend_loop *loop, const mend_allocator *allocator,
+                                    const mend_model_vtable *vtable, void *ctx, const char *provider, const char *name,
+                                    mend_model **ret_model, mend_error *error);
 
 #ifdef __cplusplus
 }
