@@ -33,17 +33,18 @@ static void write_text(mend__buffer *json, const mend_part *part) {
 }
 
 static void write_image(mend__buffer *json, const mend_part *part) {
+  mend_str media_type = part->media_type, base64;
+  const bool is_data_url = mend__wire_data_url(part->url, &media_type, &base64);
+  const bool is_url = part->url.len > 0 && !is_data_url;
   begin_block(json, "image");
   mend__json_open(json, "source", '{');
-  if (part->url.len > 0) {
-    mend__json_string(json, "type", MEND_STR("url"));
+  mend__json_string(json, "type", is_url ? MEND_STR("url") : MEND_STR("base64"));
+  if (is_url) {
     mend__json_string(json, "url", part->url);
   } else {
-    mend__json_string(json, "type", MEND_STR("base64"));
-    mend__json_string(json, "media_type", part->media_type);
-    mend__json_open(json, "data", '"');
-    mend__wire_base64(json, part->data);
-    mend__buffer_char(json, '"');
+    mend__json_string(json, "media_type", media_type);
+    if (is_data_url) mend__json_string(json, "data", base64);
+    if (!is_data_url) mend__wire_bytes(json, "data", part);
   }
   mend__buffer_str(json, MEND_STR("}}"));
 }

@@ -54,6 +54,7 @@ mend_status mend_model_ask(mend_model *model, const mend_model_request *request,
                            mend_error *error) {
   question asked = {.reply = MEND_REPLY_INIT};
   const mend__listener listener = {.done = take_answer, .gone = wake_up, .ctx = &asked};
+  if (ret_reply == NULL) return mend_error_set(error, MEND_EINVAL, "mend_model_ask: ret_reply is NULL, expected one");
   if (mend_loop_is_here(model->loop)) {
     return mend_error_set(error, MEND_EDEADLK, "mend_model_ask would wait for the loop's thread on that thread");
   }

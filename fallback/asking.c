@@ -24,7 +24,6 @@ typedef struct asking {
   mend_timer *linger;
   mend__reading reading;
   double retry_after_s;
-  size_t key;
   uint32_t status; /* 0: no head has come */
   bool is_stream;
 } asking;
@@ -44,7 +43,6 @@ static asking *asking_new(mend__provider *provider, mend_exchange *exchange) {
   self->provider = provider;
   self->exchange = exchange;
   self->retry_after_s = MEND_NAN;
-  self->key = mend__keys_current(provider->keys);
   mend__decoder_init(&self->decoder, provider->dialect, mend_exchange_request(exchange)->messages, allocator,
                      &listener);
   mend__sse_init(&self->sse, allocator, provider->reply_limit);
@@ -105,14 +103,24 @@ static void write_sentence(asking *self, mend_str body, const char *happened) {
   sentence->len = mend__utf8_cut(view(sentence), SENTENCE_MAX);
 }
 
+/* A provider may tell the key it was sent. */
+static void cover_key(const asking *self, mend__buffer *text) {
+  const char *key = self->provider->key;
+  const size_t len = key != NULL ? strlen(key) : 0;
+  char *place = text->data;
+  if (len == 0 || place == NULL) return;
+  while ((place = memmem(place, text->len - (size_t)(place - text->data), key, len)) != NULL)
+    memset(place, '*', len);
+}
+
 /* `transport`: as of mend_failure_signal. */
 static void fail(asking *self, const char *transport, mend__buffer *body, const char *happened,
                  const mend__http_end *end) {
   mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
   mend_failure failure = MEND_FAILURE_INIT;
-  mend__keys_cover(self->provider->keys, body);
+  cover_key(self, body);
   write_sentence(self, view(body), happened);
-  mend__keys_cover(self->provider->keys, &self->sentence);
+  cover_key(self, &self->sentence);
   signal.transport = transport;
   signal.http_status = failure.http_status = self->status;
   signal.content_type = view(&self->content_type);
@@ -143,7 +151,6 @@ static bool is_empty(const mend__decoder *decoder) {
 
 static void succeed(asking *self) {
   mend_exchange *exchange = self->exchange;
-  mend__keys_worked(self->provider->keys, self->key);
   leave(self);
   asking_free(self);
   mend_exchange_finish(exchange);
@@ -311,8 +318,8 @@ static mend_status write_and_send(asking *self, mend_error *error) {
   const mend_model_request *request = mend_exchange_request(self->exchange);
   mend__wire wire;
   mend__wire_init(&wire, provider->allocator);
-  mend_status status = mend__dialect_write(provider->dialect, request, mend_str_from(provider->model_id),
-                                           mend__keys_secret(provider->keys, self->key), &wire, error);
+  mend_status status =
+      mend__dialect_write(provider->dialect, request, mend_str_from(provider->model_id), provider->key, &wire, error);
   if (status == MEND_OK) status = send_wire(self, &wire, request->stream, error);
   mend__wire_free(&wire);
   return status;

@@ -1,5 +1,6 @@
-/* Private to fallback/: ids for calls that come without one: call_1, call_2, ... They are unique in a conversation, because other
- * providers insist on that, and known again by their form, so that a provider that gave none is not sent them. */
+/* Private to fallback/: ids for calls that come without one: call_1, call_2, ... They are unique in a conversation,
+ * because other providers insist on that, and known again by their form, so that a provider that gave none is not
+ * sent them. */
 #ifndef MEND_FALLBACK_CALL_ID_H
 #define MEND_FALLBACK_CALL_ID_H
 

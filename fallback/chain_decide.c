@@ -65,7 +65,10 @@ static mend_failure_action action_of(const mend__walk *walk, const ending *e) {
 
 static mend__search search_of(const mend__walk *walk) {
   const size_t target = walk->chain->lanes[walk->entry.lane].target;
-  return (mend__search){.tried = walk->tried, .above_window = walk->above_window, .from = target + 1};
+  return (mend__search){.tried = walk->tried,
+                        .above_window = walk->above_window,
+                        .last_choice = walk->chain->target_count,
+                        .from = target + 1};
 }
 
 /* What failed by its key may work with the next one; else it is the whole target. */
@@ -105,11 +108,9 @@ static bool can_repair(mend__walk *walk, const ending *e) {
 static bool can_wait(mend__walk *walk, const ending *e) {
   const double wait_s = e->failure.retry_after_s;
   if (walk->has_waited || !(wait_s <= e->class.wait_s) || wait_s >= seconds_left(walk)) return false;
-  const bool was_tried = walk->tried[walk->entry.lane];
   walk->tried[walk->entry.lane] = true;
   const mend__search search = search_of(walk);
   walk->has_waited = !mend__chain_has_other(walk->chain, &search);
-  walk->tried[walk->entry.lane] = was_tried;
   return walk->has_waited;
 }
 
@@ -179,16 +180,29 @@ static bool is_requests_fault(const ending *e) {
   return !e->class.counts && e->class.seed_action == MEND_ACTION_PROPAGATE;
 }
 
+/* Of several attempts what each was, and what the last one said. Without memory only that. */
+static void propagate_all(mend__walk *walk, ending *e) {
+  mend__buffer message;
+  mend__buffer_init(&message, walk->chain->allocator);
+  if (walk->ledger.count > 1) {
+    mend__buffer_printf(&message, "no model answered (%.*s); the last: %.*s",
+                        MEND_STR_ARG(mend__ledger_words(&walk->ledger)), MEND_STR_ARG(e->failure.message));
+    if (!message.failed) e->failure.message = (mend_str){message.data, message.len};
+  }
+  propagate(walk, e);
+  mend__buffer_free(&message);
+}
+
 static void exhaust(mend__walk *walk, ending *e) {
   if (e->reply != NULL) {
     mend__walk_succeed(walk, e->reply);
-    return;
-  }
-  if (!is_requests_fault(e)) {
+  } else if (is_requests_fault(e)) {
+    propagate(walk, e);
+  } else {
     mend__publish_exhausted(walk->outer, walk->chain, walk->tried, e->class.name, e->failure.message);
     if (is_resilient(walk) && walk->only_keys_failed) e->failure.type = MEND_STR("upstream_credentials_exhausted");
+    propagate_all(walk, e);
   }
-  propagate(walk, e);
 }
 
 /* ---- Moves ---- */
@@ -213,7 +227,8 @@ static void begin_lane(mend__walk *walk) {
 static void go_on(mend__walk *walk, ending *e) {
   const mend__target *from = mend__walk_target(walk);
   give_up(walk, e);
-  const mend__search search = search_of(walk);
+  mend__search search = search_of(walk);
+  if (e->class.remedy != MEND_REMEDY_NEXT_KEY) search.last_choice = search.from - 1;
   if (!may_attempt(walk) || !mend__chain_enter(walk->chain, &search, &walk->entry)) {
     exhaust(walk, e);
     return;

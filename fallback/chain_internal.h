@@ -86,9 +86,10 @@ typedef struct mend__entry {
 
 /* What a request has behind it. */
 typedef struct mend__search {
-  const bool *tried;     /* a lane each */
+  const bool *tried;     /* a lane each; NULL: none */
   bool is_first;         /* nothing was tried yet */
   uint64_t above_window; /* only targets with a larger window; 0: any */
+  size_t last_choice;    /* a target that is asked with another key only when no other works; target_count: none */
   size_t from;           /* seed: the target after the one that failed */
 } mend__search;
 
@@ -111,7 +112,8 @@ void mend__chain_state(mend__chain *chain, size_t target, mend_target_state *ret
 /* ---- chain_ledger.c: what was tried, for reply and failure ---- */
 
 typedef struct mend__ledger {
-  mend__buffer json; /* array without its closing bracket */
+  mend__buffer json;  /* array without its closing bracket */
+  mend__buffer words; /* "openai:gpt-4.1: overloaded, ..." of those that failed */
   size_t count;
 } mend__ledger;
 
@@ -123,9 +125,12 @@ typedef struct mend__attempt_end {
   const mend_failure *failure;
   double ms;
 } mend__attempt_end;
+void mend__ledger_init(mend__ledger *ledger, const mend_allocator *allocator);
+void mend__ledger_free(mend__ledger *ledger);
 void mend__ledger_add(mend__ledger *ledger, const mend__attempt_end *end);
 /* A JSON array, valid until the next call. Absent without memory. */
 mend_str mend__ledger_text(mend__ledger *ledger);
+mend_str mend__ledger_words(const mend__ledger *ledger);
 
 /* ---- chain_repair.c ---- */
 
@@ -162,6 +167,7 @@ typedef struct mend__walk {
   uint64_t attempt_ns; /* when the last one began */
   bool is_committed;   /* content has been handed on */
   bool is_stopped;     /* nobody wants an answer any more */
+  bool is_left;        /* it is freed when its attempt has ended */
   bool has_retried;    /* this lane */
   bool has_repaired;   /* this target */
   bool has_waited;

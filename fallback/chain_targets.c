@@ -41,16 +41,20 @@ static void enter_lane(mend__chain *chain, size_t index, uint64_t now, mend__ent
 
 static bool may_be_asked(const mend__chain *chain, const mend__search *search, size_t index) {
   const mend__target *target = &chain->targets[chain->lanes[index].target];
-  return !search->tried[index] && (search->above_window == 0 || target->window > search->above_window);
+  return (search->tried == NULL || !search->tried[index]) &&
+         (search->above_window == 0 || target->window > search->above_window);
 }
 
 /* Targets come in the order they were given: the first that works is the one to ask, and one whose cool-down has
  * ended is tried by one request before those behind it. */
 static size_t first_that_works(const mend__chain *chain, const mend__search *search, uint64_t now) {
-  size_t i = 0;
-  while (i < chain->lane_count && !(may_be_asked(chain, search, i) && lane_lets(&chain->lanes[i], now)))
-    i++;
-  return i;
+  size_t last_choice = chain->lane_count;
+  for (size_t i = 0; i < chain->lane_count; i++) {
+    if (!may_be_asked(chain, search, i) || !lane_lets(&chain->lanes[i], now)) continue;
+    if (chain->lanes[i].target != search->last_choice) return i;
+    if (last_choice == chain->lane_count) last_choice = i;
+  }
+  return last_choice;
 }
 
 /* Rather than nobody. What is parked would fail for sure, and is only asked when there is nothing else at all. */
@@ -197,14 +201,8 @@ static size_t current_target(const mend__chain *chain, uint64_t now) {
   if (chain->profile == MEND_FALLBACK_SEED) {
     return chain->current < chain->target_count ? chain->current : restart(chain, now);
   }
-  for (size_t i = 0; i < chain->lane_count; i++) {
-    if (lane_lets(&chain->lanes[i], now)) return chain->lanes[i].target;
-  }
-  size_t found = 0;
-  for (size_t i = 1; i < chain->lane_count; i++) {
-    if (lane_until(&chain->lanes[i]) < lane_until(&chain->lanes[found])) found = i;
-  }
-  return chain->lanes[found].target;
+  const mend__search any = {.is_first = true, .last_choice = chain->target_count};
+  return chain->lanes[next_resilient(chain, &any, now)].target;
 }
 
 /* The lane by which a target is best off. */

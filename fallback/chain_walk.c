@@ -3,7 +3,7 @@
 
 static void walk_free(mend__walk *walk) {
   mend_timer_cancel(&walk->wait);
-  mend__buffer_free(&walk->ledger.json);
+  mend__ledger_free(&walk->ledger);
   mend__free(walk->chain->allocator, walk->tried);
   mend__free(walk->chain->allocator, walk);
 }
@@ -14,7 +14,7 @@ static mend__walk *walk_new(mend__chain *chain, mend_exchange *outer) {
   walk->chain = chain;
   walk->outer = outer;
   walk->only_keys_failed = true;
-  mend__buffer_init(&walk->ledger.json, chain->allocator);
+  mend__ledger_init(&walk->ledger, chain->allocator);
   walk->tried = mend__alloc_zero(chain->allocator, chain->lane_count * sizeof *walk->tried);
   if (walk->tried != NULL) return walk;
   walk_free(walk);
@@ -95,18 +95,28 @@ static void on_reply(mend__walk *walk, mend_reply *reply) {
   mend__walk_decide(walk, &failure, &signal, reply);
 }
 
-static void on_done(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure,
-                    const mend_failure_signal *signal) {
-  mend__walk *walk = ctx;
-  mend_exchange_release(walk->inner);
-  walk->inner = NULL;
+static void on_end(mend__walk *walk, mend_status status, mend_reply *reply, const mend_failure *failure,
+                   const mend_failure_signal *signal) {
   if (walk->is_stopped) {
     if (failure != NULL) mend__walk_note_cancelled(walk, failure, signal);
+    if (walk->is_left) walk_free(walk);
   } else if (status == MEND_OK) {
     on_reply(walk, reply);
   } else {
     mend__walk_decide(walk, failure, signal, NULL);
   }
+}
+
+/* A subscriber to what is published meanwhile may cancel the request: it is stopped afterwards, not in between. */
+static void on_done(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure,
+                    const mend_failure_signal *signal) {
+  mend__walk *walk = ctx;
+  mend_exchange *outer = walk->outer;
+  mend_exchange_release(walk->inner);
+  walk->inner = NULL;
+  outer->inside++;
+  on_end(walk, status, reply, failure, signal);
+  outer->inside--;
 }
 
 /* The total clock is the whole request's: the caller's exchange has it. */
@@ -134,13 +144,14 @@ mend_status mend__chain_begin(void *ctx, mend_exchange *exchange, mend_error *er
   mend__walk *walk = walk_new(chain, exchange);
   if (walk == NULL) return mend_error_set(error, MEND_ENOMEM, "out of memory");
   mend_exchange_keep(exchange, walk);
-  const mend__search search = {.tried = walk->tried, .is_first = true};
+  const mend__search search = {.tried = walk->tried, .is_first = true, .last_choice = chain->target_count};
   mend__chain_enter(chain, &search, &walk->entry);
   mend__walk_send(walk);
   return MEND_OK;
 }
 
-/* An attempt that is cancelled ends inside of that call. */
+/* An attempt that is cancelled ends inside of that call, unless it is ending already: whoever hears of its end first, by an event,
+ * may cancel the request before the walk hears of it. */
 void mend__chain_cancel(void *ctx, mend_exchange *exchange) {
   (void)ctx;
   mend__walk *walk = mend_exchange_kept(exchange);
@@ -149,5 +160,6 @@ void mend__chain_cancel(void *ctx, mend_exchange *exchange) {
   mend_reply known = MEND_REPLY_INIT;
   known.attempts = mend__ledger_text(&walk->ledger);
   mend__draft_note(exchange->draft, &known); /* without memory for it the failure has none */
-  walk_free(walk);
+  walk->is_left = walk->inner != NULL;
+  if (!walk->is_left) walk_free(walk);
 }

@@ -77,6 +77,49 @@ static mend_str without_blanks_before(mend_str text) {
   return text;
 }
 
+/* ---- The body's text: a hundred fragments are looked for in it ---- */
+
+enum { TRIGRAM_BITS = 16 };
+
+/* What is known of a failure, and which sequences of three characters its body has, by their hash: a fragment with one that
+ * is not there need not be searched for. */
+typedef struct sighting {
+  mend_failure_signal signal;
+  uint64_t trigrams[(1u << TRIGRAM_BITS) / 64];
+} sighting;
+
+static size_t trigram_at(const char *place) {
+  const uint32_t letters = (uint32_t)(unsigned char)mend__lower(place[0]) |
+                           (uint32_t)(unsigned char)mend__lower(place[1]) << 8 |
+                           (uint32_t)(unsigned char)mend__lower(place[2]) << 16;
+  return (letters * UINT32_C(2654435761)) >> (32 - TRIGRAM_BITS);
+}
+
+static void note_trigrams(sighting *seen) {
+  const mend_str body = seen->signal.body;
+  memset(seen->trigrams, 0, sizeof seen->trigrams);
+  for (size_t i = 0; i + 3 <= body.len; i++) {
+    const size_t hash = trigram_at(body.ptr + i);
+    seen->trigrams[hash / 64] |= UINT64_C(1) << hash % 64;
+  }
+}
+
+static bool may_contain(const sighting *seen, mend_str lower) {
+  for (size_t i = 0; i + 3 <= lower.len; i++) {
+    const size_t hash = trigram_at(lower.ptr + i);
+    if ((seen->trigrams[hash / 64] >> hash % 64 & 1) == 0) return false;
+  }
+  return true;
+}
+
+static bool body_contains(const mend_classification *table, mend__texts_range range, const sighting *seen) {
+  for (size_t i = 0; i < range.count; i++) {
+    const mend_str fragment = table->texts[range.first + i];
+    if (may_contain(seen, fragment) && contains(seen->signal.body, fragment)) return true;
+  }
+  return range.count == 0;
+}
+
 /* ---- The body's JSON ---- */
 
 typedef struct path_search {
@@ -166,21 +209,23 @@ static bool asks_for_reply(const mend__row *row) {
          row->path_count > 0;
 }
 
-static bool body_fits(const mend_classification *table, const mend__row *row, mend_str body) {
+static bool body_fits(const mend_classification *table, const mend__row *row, const sighting *seen) {
+  const mend_str body = seen->signal.body;
   if (!any_of(table, row->body_starts, body, starts_with)) return false;
   for (size_t i = 0; i < row->path_count; i++) {
     if (!has_path(table, &row->paths[i], body)) return false;
   }
-  return any_of(table, row->bodies, body, contains);
+  return body_contains(table, row->bodies, seen);
 }
 
 /* What happened to the transport is no reply, so rows about replies do not fit. */
-static bool row_fits(const mend_classification *table, const mend__row *row, const mend_failure_signal *signal) {
+static bool row_fits(const mend_classification *table, const mend__row *row, const sighting *seen) {
+  const mend_failure_signal *signal = &seen->signal;
   const mend_str transport = mend_str_from(signal->transport);
   if (transport.ptr == NULL ? row->transports.count > 0 : asks_for_reply(row)) return false;
   return any_of(table, row->transports, transport, equals) && any_of(table, row->providers, signal->provider, equals) &&
          status_fits(row, signal->http_status) && flags_fit(row, signal) &&
-         any_of(table, row->content_types, signal->content_type, contains) && body_fits(table, row, signal->body);
+         any_of(table, row->content_types, signal->content_type, contains) && body_fits(table, row, seen);
 }
 
 /* Of the size its caller knows. */
@@ -198,9 +243,11 @@ static mend_failure_signal known_part(const mend_failure_signal *signal) {
 }
 
 void mend_classify(const mend_classification *table, const mend_failure_signal *signal, mend_failure_class *ret_class) {
-  const mend_failure_signal known = known_part(signal);
+  sighting seen;
   size_t i = 0;
-  while (i + 1 < table->row_count && !row_fits(table, &table->rows[i], &known))
+  seen.signal = known_part(signal);
+  note_trigrams(&seen);
+  while (i + 1 < table->row_count && !row_fits(table, &table->rows[i], &seen))
     i++;
   give_class(&table->rows[i].outcome, ret_class);
 }

@@ -136,6 +136,7 @@ mend__reading mend__decoder_fault(mend__decoder *decoder, mend_str json) {
 }
 
 static mend__reading ended(mend__decoder *decoder, mend__reading reading, mend_str text) {
+  if (decoder->too_many_calls) reading = MEND__READING_MALFORMED;
   if (reading == MEND__READING_MALFORMED) keep_fault(decoder, text);
   return decoder->no_memory ? MEND__READING_NO_MEMORY : reading;
 }

@@ -38,17 +38,20 @@ static mend__decoder_call *find_call(mend__decoder *decoder, int64_t place, mend
   return &decoder->calls[decoder->call_count - 1];
 }
 
+static bool reserve_call(mend__decoder *decoder) {
+  if (decoder->call_count < decoder->call_capacity) return true;
+  const size_t capacity = decoder->call_capacity > 0 ? 2 * decoder->call_capacity : 4;
+  void *calls = mend__realloc(decoder->allocator, decoder->calls, capacity * sizeof *decoder->calls);
+  decoder->no_memory |= calls == NULL;
+  if (calls == NULL) return false;
+  decoder->calls = calls;
+  decoder->call_capacity = capacity;
+  return true;
+}
+
 static mend__decoder_call *open_call(mend__decoder *decoder, int64_t place) {
-  if (decoder->call_count == decoder->call_capacity) {
-    const size_t capacity = decoder->call_capacity > 0 ? 2 * decoder->call_capacity : 4;
-    void *calls = mend__realloc(decoder->allocator, decoder->calls, capacity * sizeof *decoder->calls);
-    if (calls == NULL) {
-      decoder->no_memory = true;
-      return NULL;
-    }
-    decoder->calls = calls;
-    decoder->call_capacity = capacity;
-  }
+  decoder->too_many_calls |= decoder->call_count == MEND__DECODER_CALLS_MAX;
+  if (decoder->too_many_calls || !reserve_call(decoder)) return NULL;
   mend__decoder_call *call = &decoder->calls[decoder->call_count++];
   *call = (mend__decoder_call){.place = place};
   mend__buffer_init(&call->id, decoder->allocator);
@@ -59,13 +62,13 @@ static mend__decoder_call *open_call(mend__decoder *decoder, int64_t place) {
 
 static void tell_piece(mend__decoder *decoder, const mend__decoder_call *call, mend_str text) {
   mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .text = text};
-  delta.index = (uint32_t)(call - decoder->calls);
+  delta.index = call->index;
   mend__decoder_tell(decoder, &delta);
 }
 
 static void tell_first(mend__decoder *decoder, mend__decoder_call *call) {
   mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .text = view(&call->held)};
-  delta.index = (uint32_t)(call - decoder->calls);
+  delta.index = call->index = decoder->told_count++;
   if (call->id.len == 0)
     mend__buffer_printf(&call->id, MEND__CALL_ID_MADE "%llu", (unsigned long long)decoder->next_id++);
   decoder->no_memory |= call->id.failed || call->name.failed;
@@ -111,8 +114,9 @@ void mend__decoder_call_args(mend__decoder *decoder, mend__decoder_call *call, m
 
 void mend__decoder_call_sign(mend__decoder *decoder, mend__decoder_call *call, mend_str signature) {
   if (call == NULL || signature.len == 0) return;
+  if (!call->told) tell_first(decoder, call);
   mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .signature = signature};
-  delta.index = (uint32_t)(call - decoder->calls);
+  delta.index = call->index;
   delta.provider = mend_str_from(decoder->dialect->provider);
   mend__decoder_tell(decoder, &delta);
 }

@@ -1,6 +1,6 @@
-/* Private to fallback/: what tells the providers' dialects apart. A dialect writes requests and reads replies; provider.c does
- * the rest: connections, clocks, keys, signals. A dialect knows no HTTP client and can be tested with texts alone.
- * docs/internals/dialects.md says what each maps to what. */
+/* Private to fallback/: what tells the providers' dialects apart. A dialect writes requests and reads replies;
+ * provider.c does the rest: connections, clocks, keys, signals. A dialect knows no HTTP client and can be tested
+ * with texts alone. docs/internals/dialects.md says what each maps to what. */
 #ifndef MEND_FALLBACK_DIALECT_H
 #define MEND_FALLBACK_DIALECT_H
 
@@ -27,8 +27,8 @@ void mend__wire_init(mend__wire *wire, const mend_allocator *allocator);
 void mend__wire_free(mend__wire *wire);
 /* Puts before + value there. Out of memory shows in the header's buffer, and so in mend__wire_finish. */
 void mend__wire_header_add(mend__wire *wire, const char *name, const char *before, const char *value);
-/* The last step of writing: puts `extra` over the body (RFC 7396: objects merge, null takes a member away). MEND_EINVAL,
- * MEND_ENOMEM. */
+/* The last step of writing: puts `extra` over the body (RFC 7396: objects merge, null takes a member away).
+ * MEND_EINVAL, MEND_ENOMEM. */
 mend_status mend__wire_finish(mend__wire *wire, mend_str extra, mend_error *error);
 
 /* ---- What comes back (decoder.c, decoder_calls.c) ---- */
@@ -48,11 +48,14 @@ typedef struct mend__decoder_listener {
   void *ctx;
 } mend__decoder_listener;
 
+/* In a reply: with more it is MALFORMED. */
+#define MEND__DECODER_CALLS_MAX 1024
 /* A tool call as far as it has come. */
 typedef struct mend__decoder_call {
   int64_t place;               /* what the provider counts it as; -1: it does not */
   mend__buffer id, name, held; /* held: arguments that came before the name */
   bool told;                   /* its first piece was */
+  uint32_t index;              /* what it is told as */
   bool any_args;
   bool complete; /* its arguments came whole: pieces repeat them */
 } mend__decoder_call;
@@ -68,13 +71,14 @@ typedef struct mend__decoder {
   bool has_model;     /* which model answers is told */
   bool refused;       /* what came as text is a refusal */
   bool any_raw;       /* of a stream */
-  bool no_memory;
+  bool no_memory, too_many_calls;
   mend__buffer fault;    /* after ERROR: the JSON the provider told it with; after MALFORMED: what it was, cut */
   mend__buffer text;     /* scratch: the piece that is told */
   mend__buffer repaired; /* scratch: an event that was not UTF-8 */
   mend__decoder_call *calls;
   size_t call_count, call_capacity;
-  uint64_t next_id; /* the number of the next call that comes without an id (call_id.h) */
+  uint32_t told_count; /* of calls */
+  uint64_t next_id;    /* the number of the next call that comes without an id (call_id.h) */
 } mend__decoder;
 
 void mend__decoder_init(mend__decoder *decoder, const struct mend__dialect *dialect, const mend_messages *messages,
@@ -84,8 +88,8 @@ void mend__decoder_free(mend__decoder *decoder);
 mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_str data);
 /* A reply that is no stream. */
 mend__reading mend__decoder_whole(mend__decoder *decoder, mend_str body);
-/* After COMPLETE, or at a stream's end: closes what is open. COMPLETE when the provider said why the reply ended, else MORE: it was
- * cut off. Or NO_MEMORY. */
+/* After COMPLETE, or at a stream's end: closes what is open. COMPLETE when the provider said why the reply ended,
+ * else MORE: it was cut off. Or NO_MEMORY. */
 mend__reading mend__decoder_end(mend__decoder *decoder);
 
 /* ---- For dialects: telling what was read. Values are JSON as it came; what is of another type says nothing ---- */
@@ -96,8 +100,8 @@ void mend__decoder_piece(mend__decoder *decoder, mend_part_kind kind, mend_str v
 void mend__decoder_sign(mend__decoder *decoder, mend_part_kind kind, mend_str signature);
 /* A refusal is told as text, and the reply is FILTERed however it ends. */
 void mend__decoder_refusal(mend__decoder *decoder, mend_str value);
-/* Which call a piece belongs to, opened when it is a new one. What servers leave out or get wrong (no id, no place, one place for
- * several calls) is made good. NULL: no memory. */
+/* Which call a piece belongs to, opened when it is a new one. What servers leave out or get wrong (no id, no place,
+ * one place for several calls) is made good. NULL: no memory, or too many. */
 mend__decoder_call *mend__decoder_call_at(mend__decoder *decoder, int64_t place, mend_str id, mend_str name);
 /* A piece of its arguments, a string. */
 void mend__decoder_call_piece(mend__decoder *decoder, mend__decoder_call *call, mend_str value);
@@ -129,8 +133,8 @@ typedef struct mend__dialect {
   const char *base_url;         /* the provider's own; NULL: must be given */
   const char *const *variables; /* of the environment that hold a key; ends with NULL */
   bool needs_key;
-  /* MEND_ENOTSUP with a sentence for what it cannot take (stop sequences where there are none): never dropped silently. key may be
-   * NULL. Does not finish the wire. */
+  /* MEND_ENOTSUP with a sentence for what it cannot take (stop sequences where there are none): never dropped
+   * silently. key may be NULL. Does not finish the wire. */
   mend_status (*write)(const mend_model_request *request, mend_str model_id, const char *key, mend__wire *wire,
                        mend_error *error);
   /* Both are given one well-formed JSON object. */

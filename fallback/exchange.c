@@ -324,8 +324,7 @@ static void run_begin(void *ctx) {
   if (status != MEND_OK) fail_to_begin(exchange, status, &error);
 }
 
-/* Takes over the request. */
-static mend_status exchange_new(mend_model *model, mend__request *request, mend_exchange **ret_exchange) {
+mend_status mend__exchange_new(mend_model *model, mend__request *request, mend_exchange **ret_exchange) {
   mend_exchange *exchange = mend__alloc_zero(model->allocator, sizeof *exchange);
   mend__draft *draft = mend__draft_new(request->messages, model->allocator);
   if (exchange == NULL || draft == NULL ||
@@ -353,63 +352,8 @@ static mend_status exchange_new(mend_model *model, mend__request *request, mend_
 /* Those a forwarding model asks have the others. */
 static void keep_total_only(mend_model_clocks *clocks) { *clocks = (mend_model_clocks){.total_s = clocks->total_s}; }
 
-/* From here on nothing can fail. */
-static void send(mend_exchange *exchange, mend_exchange **ret_exchange) {
+void mend__exchange_begin(mend_exchange *exchange, mend_exchange **ret_exchange) {
   if (exchange->model->sort == MEND__MODEL_FORWARDS) keep_total_only(&exchange->asked.clocks);
   if (ret_exchange != NULL) *ret_exchange = mend_exchange_retain(exchange);
   mend__loop_post_own(exchange->model->loop, &exchange->begin);
-}
-
-mend_status mend__attempt_send(mend_model *model, const mend__attempt *attempt, mend_exchange **ret_exchange) {
-  mend_exchange *exchange;
-  const mend_status status = exchange_new(model, mend__request_retain(attempt->of->request), &exchange);
-  if (status != MEND_OK) return status;
-  exchange->asked.clocks = attempt->clocks;
-  exchange->attempt = attempt->number;
-  exchange->listener = attempt->listener;
-  send(exchange, ret_exchange);
-  return MEND_OK;
-}
-
-mend_status mend__exchange_send(mend_model *model, const mend_model_request *given, const mend__listener *listener,
-                                mend_exchange **ret_exchange, mend_error *error) {
-  mend__request *request;
-  mend_exchange *exchange;
-  mend_status status = mend__request_new(given, model->allocator, &request, error);
-  if (status != MEND_OK) return status;
-  status = exchange_new(model, request, &exchange);
-  if (status != MEND_OK) return mend_error_set(error, status, "a request: out of memory");
-  exchange->listener = *listener;
-  send(exchange, ret_exchange);
-  return MEND_OK;
-}
-
-/* ---- Users' listeners ---- */
-
-static void tell_delta(void *ctx, const mend_delta *delta) {
-  const mend_exchange *exchange = ctx;
-  if (exchange->told.delta != NULL) exchange->told.delta(exchange->told.ctx, delta);
-}
-
-static void tell_done(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure,
-                      const mend_failure_signal *signal) {
-  (void)signal;
-  const mend_exchange *exchange = ctx;
-  if (exchange->told.done != NULL) exchange->told.done(exchange->told.ctx, status, reply, failure);
-}
-
-mend_status mend_model_send(mend_model *model, const mend_model_request *given, const mend_model_listener *listener,
-                            mend_exchange **ret_exchange, mend_error *error) {
-  mend__request *request;
-  mend_exchange *exchange;
-  mend_model_listener told = {.size = sizeof told};
-  mend_status status = mend__options_take(&told, listener, "mend_model_listener", error);
-  if (status == MEND_OK) status = mend__request_new(given, model->allocator, &request, error);
-  if (status != MEND_OK) return status;
-  status = exchange_new(model, request, &exchange);
-  if (status != MEND_OK) return mend_error_set(error, status, "a request: out of memory");
-  exchange->told = told;
-  exchange->listener = (mend__listener){.delta = tell_delta, .done = tell_done, .ctx = exchange};
-  send(exchange, ret_exchange);
-  return MEND_OK;
 }

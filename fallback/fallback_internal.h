@@ -161,6 +161,13 @@ struct mend_exchange {
   void *kept; /* by the model */
 };
 
+/* Takes over the request, also when it fails. MEND_ENOMEM. */
+mend_status mend__exchange_new(mend_model *model, mend__request *request, mend_exchange **ret_exchange);
+/* Posts its beginning; cannot fail. \param ret_exchange  a reference; NULL: none is wanted */
+void mend__exchange_begin(mend_exchange *exchange, mend_exchange **ret_exchange);
+
+/* ---- send.c ---- */
+
 /* As mend_model_send, for a listener inside the room. */
 mend_status mend__exchange_send(mend_model *model, const mend_model_request *request, const mend__listener *listener,
                                 mend_exchange **ret_exchange, mend_error *error);
@@ -174,6 +181,8 @@ typedef struct mend__attempt {
 } mend__attempt;
 /* On the loop's thread; nothing is told inside this call. The caller releases *ret_exchange. MEND_ENOMEM. */
 mend_status mend__attempt_send(mend_model *model, const mend__attempt *attempt, mend_exchange **ret_exchange);
+
+/* ---- exchange.c, for models ---- */
 
 /* Of a model that forwards: hands a piece on that another exchange's draft has. */
 void mend__exchange_forward(mend_exchange *exchange, const mend_delta *delta);

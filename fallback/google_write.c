@@ -32,16 +32,18 @@ static void write_thought(mend__buffer *json, const mend_part *part) {
 }
 
 static void write_image(mend__buffer *json, const mend_part *part) {
-  const bool is_file = part->url.len > 0;
+  mend_str media_type = part->media_type, base64;
+  const bool is_data_url = mend__wire_data_url(part->url, &media_type, &base64);
+  const bool is_file = part->url.len > 0 && !is_data_url;
   begin_part(json);
   mend__json_open(json, is_file ? "fileData" : "inlineData", '{');
-  if (part->media_type.len > 0) mend__json_string(json, "mimeType", part->media_type);
+  if (media_type.len > 0) mend__json_string(json, "mimeType", media_type);
   if (is_file) {
     mend__json_string(json, "fileUri", part->url);
+  } else if (is_data_url) {
+    mend__json_string(json, "data", base64);
   } else {
-    mend__json_open(json, "data", '"');
-    mend__wire_base64(json, part->data);
-    mend__buffer_char(json, '"');
+    mend__wire_bytes(json, "data", part);
   }
   mend__buffer_char(json, '}');
   end_part(json, part);

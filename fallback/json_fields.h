@@ -1,4 +1,5 @@
-/* Private to fallback/: JSON that comes in, read by name in one pass, and JSON that goes out, written member by member. */
+/* Private to fallback/: JSON that comes in, read by name in one pass, and JSON that goes out, written member by
+ * member. */
 #ifndef MEND_FALLBACK_JSON_FIELDS_H
 #define MEND_FALLBACK_JSON_FIELDS_H
 
@@ -13,8 +14,8 @@ typedef struct mend__json_field {
   mend_str value;
 } mend__json_field;
 
-/* Reads members of an object; of one that is there twice the last counts. False for what is no object, or not well-formed as far
- * as it was read; all are absent then. */
+/* Reads members of an object; of one that is there twice the last counts. False for what is no object, or not well-
+ * formed as far as it was read; all are absent then. */
 bool mend__json_fields_read(mend_str object, mend__json_field *fields, size_t count);
 /* One member: of a member of a member with more names, which end with NULL. */
 mend_str mend__json_find(mend_str object, const char *name, ...) __attribute__((sentinel));

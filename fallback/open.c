@@ -115,31 +115,21 @@ static mend_status need_http(opening *o) {
   return mend__http_new(&options, &o->http, o->error);
 }
 
-static mend_status new_provider(opening *o, const mend__dialect *dialect, const char *id, mend__keys *keys,
-                                mend_model **ret_model) {
+/* With one key, or none: `secret` is NULL. */
+static mend_status open_provider(opening *o, const mend__dialect *dialect, const char *id, const char *secret,
+                                 mend_model **ret_model) {
+  mend_status status = need_http(o);
+  if (status != MEND_OK) return status;
   const mend__provider_options options = {.allocator = o->options.allocator,
                                           .loop = o->options.loop,
                                           .dialect = dialect,
                                           .model_id = id,
                                           .base_url = find_endpoint(&o->options, dialect),
-                                          .keys = keys,
+                                          .key = secret,
                                           .http = o->http,
                                           .reply_limit = o->options.reply_limit};
-  const mend_status status = mend__provider_new(&options, ret_model, o->error);
+  status = mend__provider_new(&options, ret_model, o->error);
   if (status == MEND_OK) mend__model_classify_by(*ret_model, o->table);
-  return status;
-}
-
-/* With one key, or none: `secret` is NULL. */
-static mend_status open_provider(opening *o, const mend__dialect *dialect, const char *id, const char *secret,
-                                 mend_model **ret_model) {
-  mend__keys *keys = NULL;
-  mend_status status = need_http(o);
-  if (status == MEND_OK && secret != NULL && mend__keys_new(&secret, 1, o->options.allocator, &keys) != MEND_OK) {
-    status = no_memory(o->error);
-  }
-  if (status == MEND_OK) status = new_provider(o, dialect, id, keys, ret_model);
-  mend__keys_release(keys);
   return status;
 }
 

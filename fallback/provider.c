@@ -62,7 +62,8 @@ static void cancel(void *ctx, mend_exchange *exchange) {
 static void destroy(void *ctx) {
   mend__provider *provider = ctx;
   mend__http_release(provider->http);
-  mend__keys_release(provider->keys);
+  if (provider->key != NULL) explicit_bzero(provider->key, strlen(provider->key));
+  mend__free(provider->allocator, provider->key);
   mend__free(provider->allocator, provider->base_url);
   mend__free(provider->allocator, provider->model_id);
   mend__free(provider->allocator, provider);
@@ -76,10 +77,11 @@ static mend__provider *make(const mend__provider_options *options, const char *b
   provider->loop = options->loop;
   provider->reply_limit = options->reply_limit;
   provider->http = mend__http_retain(options->http);
-  provider->keys = mend__keys_retain(options->keys);
   provider->base_url = without_slash(options->allocator, base_url);
   provider->model_id = mend__str_copy(options->allocator, mend_str_from(options->model_id));
-  if (provider->base_url != NULL && provider->model_id != NULL) return provider;
+  if (options->key != NULL) provider->key = mend__str_copy(options->allocator, mend_str_from(options->key));
+  const bool has_key = options->key == NULL || provider->key != NULL;
+  if (has_key && provider->base_url != NULL && provider->model_id != NULL) return provider;
   destroy(provider);
   return NULL;
 }
@@ -98,16 +100,4 @@ mend_status mend__provider_new(const mend__provider_options *options, mend_model
                            options->dialect->provider, options->model_id, ret_model, error);
   if (status != MEND_OK) destroy(provider);
   return status;
-}
-
-/* ---- Keys ---- */
-
-size_t mend__provider_key(const mend_model *model) {
-  const mend__provider *provider = mend__model_ctx(model, begin);
-  return provider != NULL ? mend__keys_current(provider->keys) : 0;
-}
-
-bool mend__provider_next_key(mend_model *model, size_t refused) {
-  mend__provider *provider = mend__model_ctx(model, begin);
-  return provider != NULL && mend__keys_advance(provider->keys, refused);
 }

@@ -69,7 +69,8 @@ void mend__wire_result(mend__buffer *json, const char *name, const mend_part *re
 
 /* ---- Images ---- */
 
-void mend__wire_base64(mend__buffer *buffer, mend_str bytes) {
+/* With padding. */
+static void write_base64(mend__buffer *buffer, mend_str bytes) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (!mend__buffer_reserve(buffer, bytes.len / 3 * 4 + 4)) return;
   for (size_t i = 0; i < bytes.len; i += 3) {
@@ -83,6 +84,24 @@ void mend__wire_base64(mend__buffer *buffer, mend_str bytes) {
   }
 }
 
+bool mend__wire_data_url(mend_str url, mend_str *ret_media_type, mend_str *ret_base64) {
+  static const char begin[] = "data:", middle[] = ";base64,";
+  const size_t begin_len = sizeof begin - 1, middle_len = sizeof middle - 1;
+  if (url.len < begin_len || memcmp(url.ptr, begin, begin_len) != 0) return false;
+  const char *type = url.ptr + begin_len, *end = url.ptr + url.len;
+  const char *found = memmem(type, (size_t)(end - type), middle, middle_len);
+  if (found == NULL) return false;
+  *ret_media_type = (mend_str){type, (size_t)(found - type)};
+  *ret_base64 = (mend_str){found + middle_len, (size_t)(end - found) - middle_len};
+  return true;
+}
+
+void mend__wire_bytes(mend__buffer *json, const char *name, const mend_part *image) {
+  open_string(json, name);
+  write_base64(json, image->data);
+  mend__buffer_char(json, '"');
+}
+
 void mend__wire_image_url(mend__buffer *json, const mend_part *image) {
   if (image->url.len > 0) {
     mend__buffer_json_string(json, image->url);
@@ -91,7 +110,7 @@ void mend__wire_image_url(mend__buffer *json, const mend_part *image) {
   mend__buffer_str(json, MEND_STR("\"data:"));
   add_to_string(json, image->media_type);
   mend__buffer_str(json, MEND_STR(";base64,"));
-  mend__wire_base64(json, image->data);
+  write_base64(json, image->data);
   mend__buffer_char(json, '"');
 }
 

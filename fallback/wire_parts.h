@@ -16,24 +16,28 @@ bool mend__wire_message_has(const mend__wire_message *message, mend_part_kind ki
 /* Whether the part carries a signature of this provider. */
 bool mend__wire_is_signed(const mend_part *part, const char *provider);
 
-/* Appends standard base64, with padding. */
-void mend__wire_base64(mend__buffer *buffer, mend_str bytes);
+/* Whether an image's address is a data URL with base64, and what is in it. */
+bool mend__wire_data_url(mend_str url, mend_str *ret_media_type, mend_str *ret_base64);
+/* A string member with an image's bytes in base64. */
+void mend__wire_bytes(mend__buffer *json, const char *name, const mend_part *image);
 /* Appends a JSON string: the image's address, or its bytes as a data URL. */
 void mend__wire_image_url(mend__buffer *json, const mend_part *image);
 /* A JSON string of all text parts of a message, one after the other. */
 void mend__wire_texts(mend__buffer *json, const char *name, const mend__wire_message *message);
-/* A member with the texts of `count` system messages from `first` on, an empty line between them; those of other roles are passed
- * over. None: no member. */
+/* A member with the texts of `count` system messages from `first` on, an empty line between them; those of other
+ * roles are passed over. None: no member. */
 void mend__wire_system(mend__buffer *json, const char *name, const mend_model_request *request, size_t first,
                        size_t count);
-/* A member with a tool's result where a provider has no place for whether it is an error: "Error: " before the text says so. */
+/* A member with a tool's result where a provider has no place for whether it is an error: "Error: " before the text
+ * says so. */
 void mend__wire_result(mend__buffer *json, const char *name, const mend_part *result);
 
 /* Appends a piece of a URL's path: what cannot stand there is percent-encoded; slashes can. */
 void mend__wire_url(mend__buffer *url, mend_str text);
 
-/* The conversation less its system messages as turns, {"role": ..., <parts>: [...]}: all that one side said between two things of
- * the other's is one, so that the results of calls made together stay together. One of which nothing is written is none. */
+/* The conversation less its system messages as turns, {"role": ..., <parts>: [...]}: all that one side said between
+ * two things of the other's is one, so that the results of calls made together stay together. One of which nothing
+ * is written is none. */
 void mend__wire_turns(mend__buffer *json, const mend_model_request *request, const char *assistant, const char *parts,
                       void (*write_part)(mend__buffer *json, const mend_part *part));
 

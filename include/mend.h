@@ -4,6 +4,7 @@
 #ifndef MEND_H
 #define MEND_H
 
+#include "mend/agent.h"
 #include "mend/boundary.h"
 #include "mend/bus.h"
 #include "mend/clock.h"

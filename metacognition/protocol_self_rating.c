@@ -1,5 +1,6 @@
 #include "core/options_size.h"
 #include "metacognition/metacognition_internal.h"
+#include "metacognition/room.h"
 
 #include <stdlib.h>
 
@@ -38,35 +39,13 @@ static mend_status ask(const self_rating *self, const mend_protocol_input *input
 
 /* ---- The reply ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-static mend_str trim(mend_str text) {
-  for (; text.len > 0 && is_blank(text.ptr[0]); text.len--)
-    text.ptr++;
-  while (text.len > 0 && is_blank(text.ptr[text.len - 1]))
-    text.len--;
-  return text;
-}
-
-/* Takes "```json" with the rest of its line from the front and "```" from the end. */
-static mend_str without_fences(mend_str text) {
-  static const size_t fence = 3;
-  text = trim(text);
-  if (text.len < fence || memcmp(text.ptr, "```", fence) != 0) return text;
-  const char *line_end = memchr(text.ptr, '\n', text.len);
-  if (line_end == NULL) return text;
-  text.len -= (size_t)(line_end + 1 - text.ptr);
-  text.ptr = line_end + 1;
-  if (text.len >= fence && memcmp(text.ptr + text.len - fence, "```", fence) == 0) text.len -= fence;
-  return trim(text);
-}
-
 static mend_status read_reply(const char *reply, mend_enriched *enriched, mend_error *error) {
   const mend__self_report names = {MEND_STR("confidence"), MEND_STR("uncertain_about"),
                                    MEND_STR("outside_my_capability")};
   if (reply == NULL) return mend_error_set(error, MEND_EFAILED, "the model gave no reply");
   mend_error reason = MEND_ERROR_INIT;
-  const mend_status status = mend__self_report_read(&names, without_fences(mend_str_from(reply)), enriched, &reason);
+  const mend_status status =
+      mend__self_report_read(&names, mend__without_fences(mend_str_from(reply)), enriched, &reason);
   if (status == MEND_OK || status == MEND_ENOMEM) return status;
   return mend_error_set(error, status, "the model's reply: %s", reason.message);
 }

@@ -29,7 +29,8 @@
 extern "C" {
 #endif
 
-/** A secret for a provider. Several for one provider are used in turn when one is refused. */
+/** A secret for a provider. Of several for one provider the first is used; a chain in the resilient profile goes on with the
+ * next when one is refused. */
 typedef struct mend_key {
   const char *provider; /**< "openai", ...; NULL: any that has no key of its own */
   const char *secret;   /**< copied, wiped when it is let go of */
@@ -52,7 +53,8 @@ typedef struct mend_fallback_options {
   const mend_allocator *allocator; /**< NULL: malloc */
   const mend_key *keys;            /**< may be NULL */
   size_t key_count;
-  bool keys_from_environment; /**< look for OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, too; default false */
+  bool
+      keys_from_environment; /**< look for OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, too; default false */
   const mend_endpoint *endpoints; /**< other base URLs than the providers' own; may be NULL */
   size_t endpoint_count;
   mend_fallback_profile profile;
@@ -113,7 +115,7 @@ typedef struct mend_failure_signal {
                               "connect_timeout", "certificate", "reset", "closed", "first_content_timeout", "idle_timeout",
                               "total_timeout", "cancelled"; "cut": the reply ended without saying that it does; "malformed":
                               it is none of this provider's; "too_long": beyond reply_limit; "empty_reply": nothing in it;
-                              "not_supported": this target cannot be sent what is asked */
+                              "not_supported": this target cannot be sent what is asked; "no_memory" */
   bool reused;           /**< on a connection that was used before */
   bool any_byte;         /**< something of the reply had come */
   uint32_t http_status;

@@ -16,8 +16,9 @@
  * (mend_model_ask). Models come from mend/fallback.h (providers and chains of them); anyone can implement one
  * (mend_model_new).
  *
- * Threads: models and exchanges may be used from any thread, what a model answers with only on the loop's. A conversation
- * belongs to one thread at a time and is copied when a request is sent, so it may be changed or freed right after.
+ * Threads: models and exchanges may be used from any thread, what a model answers with only on the loop's. A
+ * conversation belongs to one thread at a time and is copied when a request is sent, so it may be changed or freed
+ * right after.
  */
 #ifndef MEND_MODEL_H
 #define MEND_MODEL_H
@@ -77,13 +78,14 @@ MEND_API mend_status mend_messages_add_assistant(mend_messages *messages, mend_s
 /** The answer to a tool call. \param content  text; JSON is sent as its text */
 MEND_API mend_status mend_messages_add_result(mend_messages *messages, mend_str call_id, mend_str content,
                                               bool is_error);
-/** A message of any role with any parts, which may be some of this conversation. A result without a name gets that of the
- * call it answers. Errors: MEND_EINVAL (a part that role cannot have, or without what it needs), MEND_ENOMEM. */
+/** A message of any role with any parts, which may be some of this conversation. A result without a name gets that
+ * of the call it answers. Errors: MEND_EINVAL (a part that role cannot have, or without what it needs), MEND_ENOMEM. */
 MEND_API mend_status mend_messages_add(mend_messages *messages, mend_role role, const mend_part *parts, size_t count,
                                        mend_error *error);
 typedef struct mend_reply mend_reply;
-/** The assistant's turn, as it came: text, thinking, calls, signatures. A call's arguments that are no JSON object become
- * {"invalid": "<what came>"}, for no provider takes them; a reply without parts adds nothing. Errors: MEND_ENOMEM. */
+/** The assistant's turn, as it came: text, thinking, calls, signatures. A call's arguments that are no JSON object
+ * become {"invalid": "<what came>"}, for no provider takes them; a reply without parts adds nothing. Errors:
+ * MEND_ENOMEM. */
 MEND_API mend_status mend_messages_add_reply(mend_messages *messages, const mend_reply *reply);
 MEND_API size_t mend_messages_count(const mend_messages *messages);
 /** A message's role and parts; borrowed, valid until the conversation is changed. MEND_ENOENT. */
@@ -210,9 +212,9 @@ typedef struct mend_delta {
   mend_str name;       /**< of CALL: with its first piece */
   mend_str text;       /**< the piece; of CALL of its arguments; absent: only what else is here */
   mend_str provider;   /**< of THINKING and with `signature`: whose it is; absent: nobody's */
-  mend_str
-      signature; /**< whole, of the part that the pieces of this kind (CALL: of this index) make: it ends that part, or
-                            is a part by itself when there is none open */
+  /** Whole, of the part that the pieces of this kind (CALL: of this index) make: it ends that part, or is a part by
+   * itself when there is none open. */
+  mend_str signature;
 } mend_delta;
 #define MEND_DELTA_INIT                                                                                                \
   { sizeof(mend_delta), MEND_PART_TEXT, 0, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT }
@@ -229,6 +231,7 @@ typedef struct mend_model_listener {
 /** Clears `to` and gives it what `from` has, which is empty then. */
 MEND_API void mend_reply_move(mend_reply *to, mend_reply *from);
 
+struct mend_loop;
 typedef struct mend_model mend_model;
 /** A request under way. Reference-counted. */
 typedef struct mend_exchange mend_exchange;
@@ -243,10 +246,11 @@ MEND_API mend_status mend_model_send(mend_model *model, const mend_model_request
  * loop's thread before this returns, from any other one soon after. It may have been answered meanwhile. */
 MEND_API void mend_exchange_cancel(mend_exchange *exchange);
 MEND_API mend_exchange *mend_exchange_retain(mend_exchange *exchange);
-/** NULL is allowed. It goes on without. */
+/** NULL is allowed. It goes on without. May be the last one of its model, and waits then as mend_model_release. */
 MEND_API void mend_exchange_release(mend_exchange *exchange);
-/** Asks and waits. MEND_EDEADLK on the loop's own thread; MEND_EFAILED with a sentence in `error`, and the attempts in
- * ret_reply->attempts. */
+/** Asks and waits, in a caller's base for whoever dispatches it. \param ret_reply  starts from MEND_REPLY_INIT,
+ * cleared by the caller in any case. Errors: those of mend_model_send; MEND_EDEADLK on the loop's own thread;
+ * MEND_EFAILED, MEND_ENOMEM with a sentence, and the attempts in ret_reply->attempts. */
 MEND_API mend_status mend_model_ask(mend_model *model, const mend_model_request *request, mend_reply *ret_reply,
                                     mend_error *error);
 
@@ -256,6 +260,8 @@ MEND_API mend_model *mend_model_retain(mend_model *model);
 MEND_API void mend_model_release(mend_model *model);
 MEND_API mend_str mend_model_name(const mend_model *model);     /**< "gpt-4.1", "fallback(a,b)" */
 MEND_API mend_str mend_model_provider(const mend_model *model); /**< "openai", "fallback" */
+/** Where its answers arrive: borrowed, valid as long as the model. */
+MEND_API struct mend_loop *mend_model_loop(const mend_model *model);
 
 /* ---- Implementing one -------------------------------------------------------------------------------------- */
 
@@ -291,7 +297,6 @@ typedef struct mend_model_vtable {
   void (*cancel)(void *ctx, mend_exchange *exchange);
   void (*destroy)(void *ctx); /**< may be NULL */
 } mend_model_vtable;
-struct mend_loop;
 /** \param loop  referenced; everything happens there. \param allocator  NULL: malloc. Errors: MEND_EINVAL,
  * MEND_ENOMEM; destroy is then not called. */
 MEND_API mend_status mend_model_new(struct mend_loop *loop, const mend_allocator *allocator,

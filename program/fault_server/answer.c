@@ -153,22 +153,17 @@ static void make_up(answer *said, const question *asked, const fault_plan *plan)
 }
 
 static void choose_finish(answer *said, const fault_plan *plan) {
+  static const char *const words[ANSWER_FINISHES] = {"stop", "length", "tool_calls", "content_filter"};
   const mend_str word = text_of(&plan->finish);
-  const mend_str calls = MEND_STR("tool_calls"), length = MEND_STR("length"), filter = MEND_STR("content_filter");
   said->finish = text_list_count(&said->call_ids) > 0 ? ANSWER_CALLS : ANSWER_STOP;
   if (plan->block) said->finish = ANSWER_FILTER;
   if (word.len == 0) return;
-  if (mend_str_equal(word, MEND_STR("stop"))) {
-    said->finish = ANSWER_STOP;
-  } else if (mend_str_equal(word, length)) {
-    said->finish = ANSWER_LENGTH;
-  } else if (mend_str_equal(word, calls)) {
-    said->finish = ANSWER_CALLS;
-  } else if (mend_str_equal(word, filter)) {
-    said->finish = ANSWER_FILTER;
-  } else {
-    said->finish_word = word;
+  for (int finish = 0; finish < ANSWER_FINISHES; finish++) {
+    if (!mend_str_equal(word, mend_str_from(words[finish]))) continue;
+    said->finish = (answer_finish)finish;
+    return;
   }
+  said->finish_word = word;
 }
 
 static uint64_t count_words(mend_str text) {
@@ -202,6 +197,12 @@ mend_status answer_make(answer *said, const question *asked, const fault_plan *p
       text_list_count(&said->thoughts) + text_list_count(&said->texts) + text_list_count(&said->call_ids);
   return answer_failed(said) ? MEND_ENOMEM : MEND_OK;
 }
+
+mend_str answer_finish_of(const answer *said, const char *const words[ANSWER_FINISHES]) {
+  return said->finish_word.ptr != NULL ? said->finish_word : mend_str_from(words[said->finish]);
+}
+
+bool answer_is_refusal(const answer *said) { return mend_str_equal(said->finish_word, MEND_STR("refusal")); }
 
 void answer_spoil(mend__buffer *text) {
   char *place = text->data;

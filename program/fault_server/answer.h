@@ -5,7 +5,7 @@
 #include "program/fault_server/plan.h"
 #include "program/fault_server/question.h"
 
-/* Stands in texts for three bytes that are no UTF-8: a character of the private use area, which answer_spoil replaces. */
+/* Stands in texts for three bytes that are no UTF-8: a character for private use, which answer_spoil replaces. */
 #define ANSWER_INVALID_MARK "\xEE\x80\x80"
 
 typedef enum answer_finish { ANSWER_STOP, ANSWER_LENGTH, ANSWER_CALLS, ANSWER_FILTER, ANSWER_FINISHES } answer_finish;
@@ -29,6 +29,11 @@ bool answer_failed(const answer *said);
  * absent: the words of the last user message.
  */
 mend_status answer_make(answer *said, const question *asked, const fault_plan *plan, mend_str given, mend_error *error);
+
+/* The word for why it ended, of a dialect that has these. */
+mend_str answer_finish_of(const answer *said, const char *const words[ANSWER_FINISHES]);
+/* finish=refusal: dialects of OpenAI have the text as a refusal. */
+bool answer_is_refusal(const answer *said);
 
 /* Replaces each ANSWER_INVALID_MARK. */
 void answer_spoil(mend__buffer *text);

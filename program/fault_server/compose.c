@@ -81,7 +81,7 @@ static void put_body(const fault_plan *plan, mend_str body, delivery *to) {
 
 /* The head is begun; takes the body and clears it. */
 static void put_whole(const fault_plan *plan, mend__buffer *body, delivery *to) {
-  if (plan->bad_json || plan->after[CUT_END] != UINT32_MAX) body->len /= 2;
+  if (plan->bad_json || plan_breaks_off(plan, CUT_END)) body->len /= 2;
   answer_spoil(body);
   mend__buffer packed;
   mend__buffer_init(&packed, NULL);
@@ -147,7 +147,7 @@ static void compose_whole(const reply_facts *facts, delivery *to) {
 /* An error event is an error where there are no events. */
 static bool is_error(const reply_facts *facts, bool streams) {
   const fault_plan *plan = facts->plan;
-  const bool as_event = plan->after[CUT_ERROR] != UINT32_MAX || plan->after[CUT_FAILED] != UINT32_MAX;
+  const bool as_event = plan_breaks_off(plan, CUT_ERROR) || plan_breaks_off(plan, CUT_FAILED);
   return as_event ? !streams : plan_is_error(plan);
 }
 

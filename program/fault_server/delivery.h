@@ -1,5 +1,5 @@
-/* What is sent for a request: bytes in pieces, waits between them, and how it ends. Knows no connection: it is planned as a
- * whole and then played out (connection.h). */
+/* What is sent for a request: bytes in pieces, waits between them, and how it ends. Knows no connection: it is planned
+ * as a whole and then played out (connection.h). */
 #ifndef MEND_PROGRAM_FAULT_SERVER_DELIVERY_H
 #define MEND_PROGRAM_FAULT_SERVER_DELIVERY_H
 

@@ -19,7 +19,8 @@ typedef struct dialect {
   void (*stream)(const reply_facts *facts, stream *to);
   /* An error in the provider's form, for one that has no wording. */
   void (*error)(unsigned status, mend_str message, mend__buffer *to);
-  /* What the body of such an error is as an event: `failed` as the end of a reply, where the dialect tells the two apart. */
+  /* What the body of such an error is as an event: `failed` as the end of a reply, where the dialect tells the two
+   * apart. */
   void (*error_event)(const reply_facts *facts, mend_str body, bool failed, stream *to);
   const char *ping; /* the data of a ping event; NULL: it is a comment */
   void (*models)(mend__buffer *to);

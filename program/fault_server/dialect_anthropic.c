@@ -6,10 +6,6 @@
 
 static const char *const finishes[ANSWER_FINISHES] = {"end_turn", "max_tokens", "tool_use", "refusal"};
 
-static mend_str finish_of(const answer *said) {
-  return said->finish_word.ptr != NULL ? said->finish_word : mend_str_from(finishes[said->finish]);
-}
-
 /* ---- Whole -------------------------------------------------------------------------------------------------- */
 
 static void put_content(const answer *said, mend__buffer *to) {
@@ -35,7 +31,7 @@ static void whole(const reply_facts *facts, mend__buffer *to) {
   json_put(to, "{'id':'msg_fault_$n','type':'message','role':'assistant','model':$s,'content':[", facts->asked->number,
            text_of(&facts->asked->model));
   if (!facts->plan->no_choices) put_content(said, to);
-  json_put(to, "],'stop_reason':$s,'stop_sequence':null", finish_of(said));
+  json_put(to, "],'stop_reason':$s,'stop_sequence':null", answer_finish_of(said, finishes));
   if (said->usage) {
     json_put(
         to,
@@ -111,7 +107,7 @@ static void write_stream(const reply_facts *facts, stream *to) {
   }
   stream_put(to, EVENT_FINISH, "message_delta",
              "{'type':'message_delta','delta':{'stop_reason':$s,'stop_sequence':null},'usage':{'output_tokens':$n}}",
-             finish_of(said), said->output_tokens);
+             answer_finish_of(said, finishes), said->output_tokens);
   stream_put(to, EVENT_FINISH, "message_stop", "{'type':'message_stop'}");
 }
 

@@ -4,10 +4,6 @@
 
 static const char *const finishes[ANSWER_FINISHES] = {"stop", "length", "tool_calls", "content_filter"};
 
-static mend_str finish_of(const answer *said) {
-  return said->finish_word.ptr != NULL ? said->finish_word : mend_str_from(finishes[said->finish]);
-}
-
 static void put_usage(const answer *said, mend__buffer *to) {
   json_put(to,
            "{'prompt_tokens':$n,'completion_tokens':$n,'total_tokens':$n,'prompt_tokens_details':{'cached_tokens':0},"
@@ -31,7 +27,7 @@ static void put_calls(const answer *said, mend__buffer *to) {
 }
 
 static void put_message(const answer *said, mend__buffer *to) {
-  const bool refused = mend_str_equal(said->finish_word, MEND_STR("refusal"));
+  const bool refused = answer_is_refusal(said);
   json_put(to, "{'role':'assistant','content':");
   if (text_list_count(&said->texts) > 0 && !refused) {
     json_put(to, "$s", text_of(&said->texts.bytes));
@@ -63,7 +59,7 @@ static void put_log_probs(const answer *said, mend__buffer *to) {
 }
 
 static void put_choice(const answer *said, mend__buffer *to) {
-  const bool refused = mend_str_equal(said->finish_word, MEND_STR("refusal"));
+  const bool refused = answer_is_refusal(said);
   json_put(to, "{'index':0,'message':");
   put_message(said, to);
   if (said->log_probs) {
@@ -71,7 +67,7 @@ static void put_choice(const answer *said, mend__buffer *to) {
   } else {
     json_put(to, ",'logprobs':null");
   }
-  json_put(to, ",'finish_reason':$s}", refused ? MEND_STR("stop") : finish_of(said));
+  json_put(to, ",'finish_reason':$s}", refused ? MEND_STR("stop") : answer_finish_of(said, finishes));
 }
 
 static void whole(const reply_facts *facts, mend__buffer *to) {
@@ -163,8 +159,9 @@ static void put_call(const reply_facts *facts, stream *to, size_t index, mend__b
 
 static void put_end(const reply_facts *facts, stream *to, mend__buffer *delta) {
   const answer *said = facts->said;
-  const bool refused = mend_str_equal(said->finish_word, MEND_STR("refusal"));
-  put_delta(facts, to, EVENT_FINISH, delta, MEND_STR("null"), refused ? MEND_STR("stop") : finish_of(said));
+  const bool refused = answer_is_refusal(said);
+  put_delta(facts, to, EVENT_FINISH, delta, MEND_STR("null"),
+            refused ? MEND_STR("stop") : answer_finish_of(said, finishes));
   if (said->usage && (facts->asked->usage || facts->plan->usage)) {
     json_put(delta, ",'usage':");
     put_usage(said, delta);
@@ -176,7 +173,7 @@ static void put_end(const reply_facts *facts, stream *to, mend__buffer *delta) {
 static void write_stream(const reply_facts *facts, stream *to) {
   mend__buffer delta;
   mend__buffer_init(&delta, NULL);
-  const bool refused = mend_str_equal(facts->said->finish_word, MEND_STR("refusal"));
+  const bool refused = answer_is_refusal(facts->said);
   if (facts->plan->empty_choices) {
     put_chunk(facts, to, EVENT_FRAME, MEND_STR(""),
               MEND_STR(",\"prompt_filter_results\":[{\"prompt_index\":0,\"content_filter_results\":{}}]"));
@@ -195,7 +192,7 @@ static void write_stream(const reply_facts *facts, stream *to) {
 
 /* ---- The rest ----------------------------------------------------------------------------------------------- */
 
-void openai_error(unsigned status, mend_str message, mend__buffer *to) {
+static void error(unsigned status, mend_str message, mend__buffer *to) {
   json_put(to, "{'error':{'message':$s,'type':$s,'param':null,'code':null}}", message,
            status >= 500 ? MEND_STR("server_error") : MEND_STR("invalid_request_error"));
 }
@@ -213,5 +210,5 @@ static void models(mend__buffer *to) {
 
 static void count(uint64_t tokens, mend__buffer *to) { json_put(to, "{'input_tokens':$n}", tokens); }
 
-const dialect dialect_chat = {"openai",     "messages",  "content", whole,  write_stream,
-                              openai_error, error_event, NULL,      models, count};
+const dialect dialect_chat = {"openai", "messages",  "content", whole,  write_stream,
+                              error,    error_event, NULL,      models, count};

@@ -6,10 +6,6 @@
 
 static const char *const finishes[ANSWER_FINISHES] = {"STOP", "MAX_TOKENS", "STOP", "SAFETY"};
 
-static mend_str finish_of(const answer *said) {
-  return said->finish_word.ptr != NULL ? said->finish_word : mend_str_from(finishes[said->finish]);
-}
-
 static void put_usage(const answer *said, mend__buffer *to) {
   if (!said->usage) return;
   json_put(
@@ -64,7 +60,7 @@ static void put_log_probs(const answer *said, mend__buffer *to) {
 static void put_candidate(const answer *said, mend__buffer *to) {
   json_put(to, "{'content':{'parts':[");
   put_parts(said, to);
-  json_put(to, "],'role':'model'},'finishReason':$s,'index':0", finish_of(said));
+  json_put(to, "],'role':'model'},'finishReason':$s,'index':0", answer_finish_of(said, finishes));
   if (said->log_probs) put_log_probs(said, to);
   json_put(to, "}");
 }
@@ -145,7 +141,7 @@ static void write_stream(const reply_facts *facts, stream *to) {
   put_texts(facts, to, &facts->said->texts, "");
   put_calls(facts, to);
   mend__buffer_init(&finish, NULL);
-  json_put(&finish, ",'finishReason':$s", finish_of(facts->said));
+  json_put(&finish, ",'finishReason':$s", answer_finish_of(facts->said, finishes));
   put_chunk(facts, to, EVENT_FINISH, MEND_STR("{\"text\":\"\"}"), text_of(&finish));
   mend__buffer_free(&finish);
 }

@@ -7,8 +7,6 @@
 
 /* ---- Items: in progress (`done` is false) they hold nothing yet ---------------------------------------------- */
 
-static bool is_refused(const answer *said) { return mend_str_equal(said->finish_word, MEND_STR("refusal")); }
-
 static void put_reasoning(const answer *said, bool done, mend__buffer *to) {
   json_put(to, "{'id':'rs_fault','type':'reasoning','summary':[");
   if (done) json_put(to, "{'type':'summary_text','text':$s}", text_of(&said->thoughts.bytes));
@@ -23,7 +21,7 @@ static void put_log_prob(mend_str text, mend__buffer *to) {
 
 static void put_text_part(const answer *said, bool done, mend__buffer *to) {
   const mend_str text = done ? text_of(&said->texts.bytes) : MEND_STR("");
-  if (is_refused(said)) {
+  if (answer_is_refusal(said)) {
     json_put(to, "{'type':'refusal','refusal':$s}", text);
     return;
   }
@@ -147,7 +145,7 @@ static void stream_text_delta(const answer *said, stream *to, uint64_t index, me
   mend__buffer_init(&log_probs, NULL);
   if (said->log_probs) put_log_prob(text, &log_probs);
   to->to->bytes.failed |= log_probs.failed;
-  const char *name = is_refused(said) ? "response.refusal.delta" : "response.output_text.delta";
+  const char *name = answer_is_refusal(said) ? "response.refusal.delta" : "response.output_text.delta";
   stream_put(to, EVENT_CONTENT, name,
              "{'type':$s,'sequence_number':$n,'item_id':'msg_fault','output_index':$n,'content_index':0,'delta':$s,"
              "'logprobs':[$j]}",

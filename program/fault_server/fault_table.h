@@ -1,5 +1,5 @@
-/* The table of faults. A new one is a row in fault_table.c, a member of the plan (plan.h), and what is done about it where a
- * reply is made; or a function that delivers something else (instead.h). */
+/* The table of faults. A new one is a row in fault_table.c, a member of the plan (plan.h), and what is done about it
+ * where a reply is made; or a function that delivers something else (instead.h). */
 #ifndef MEND_PROGRAM_FAULT_SERVER_FAULT_TABLE_H
 #define MEND_PROGRAM_FAULT_SERVER_FAULT_TABLE_H
 

@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* "reset_after=5": puts one fault into the plan. Errors name it, and the nearest one that exists: MEND_EINVAL, MEND_ENOMEM. */
+/* "reset_after=5": puts one fault into the plan. Errors name it, and the nearest one that exists: MEND_EINVAL,
+ * MEND_ENOMEM. */
 mend_status fault_apply(fault_plan *plan, mend_str text, mend_error *error);
 /* "status=503,retry_after=2": the same for a list; %XX stands for a byte that is no separator. */
 mend_status fault_apply_list(fault_plan *plan, mend_str list, mend_error *error);

@@ -63,8 +63,8 @@ static void put_bits(bit_writer *writer, unsigned bits, unsigned count) {
 }
 
 void gzip_put_bomb(mend__buffer *to) {
-  /* A block of the fixed code: 3 bits, a blank of 8, copies of 13 bits and 258 bytes each, an end of 7. With this many copies
-   * the bits are whole bytes, so blocks can follow each other. */
+  /* A block of the fixed code: 3 bits, a blank of 8, copies of 13 bits and 258 bytes each, an end of 7. With this many
+   * copies the bits are whole bytes, so blocks can follow each other. */
   enum { COPIES = 4062 };
   bit_writer writer = {.to = to};
   put_bits(&writer, 2, 3);    /* not the last block, fixed code */

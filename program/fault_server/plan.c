@@ -2,11 +2,19 @@
 
 #include <limits.h>
 
+enum { BUFFERS = 6 };
+
+static void buffers_of(fault_plan *plan, mend__buffer *ret_buffers[BUFFERS]) {
+  mend__buffer *const buffers[BUFFERS] = {&plan->vendor,     &plan->body,   &plan->content_type,
+                                          &plan->retry_info, &plan->finish, &plan->call_index};
+  memcpy(ret_buffers, buffers, sizeof buffers);
+}
+
 void plan_init(fault_plan *plan) {
+  mend__buffer *buffers[BUFFERS];
   *plan = (fault_plan){0};
-  mend__buffer *const buffers[] = {&plan->vendor,     &plan->body,   &plan->content_type,
-                                   &plan->retry_info, &plan->finish, &plan->call_index};
-  for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+  buffers_of(plan, buffers);
+  for (size_t i = 0; i < BUFFERS; i++)
     mend__buffer_init(buffers[i], NULL);
   text_list_init(&plan->headers);
   for (int kind = 0; kind < CUT_KINDS; kind++)
@@ -14,17 +22,23 @@ void plan_init(fault_plan *plan) {
 }
 
 void plan_free(fault_plan *plan) {
-  mend__buffer *const buffers[] = {&plan->vendor,     &plan->body,   &plan->content_type,
-                                   &plan->retry_info, &plan->finish, &plan->call_index};
-  for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+  mend__buffer *buffers[BUFFERS];
+  buffers_of(plan, buffers);
+  for (size_t i = 0; i < BUFFERS; i++)
     mend__buffer_free(buffers[i]);
   text_list_free(&plan->headers);
 }
 
-bool plan_failed(const fault_plan *plan) {
-  return plan->vendor.failed || plan->body.failed || plan->content_type.failed || plan->retry_info.failed ||
-         plan->finish.failed || plan->call_index.failed || text_list_failed(&plan->headers);
+bool plan_failed(fault_plan *plan) {
+  mend__buffer *buffers[BUFFERS];
+  bool failed = text_list_failed(&plan->headers);
+  buffers_of(plan, buffers);
+  for (size_t i = 0; i < BUFFERS; i++)
+    failed |= buffers[i]->failed;
+  return failed;
 }
+
+bool plan_breaks_off(const fault_plan *plan, plan_cut how) { return plan->after[how] != UINT_MAX; }
 
 plan_cut plan_cut_at(const fault_plan *plan, unsigned contents) {
   for (int kind = 0; kind < CUT_KINDS; kind++) {
@@ -36,7 +50,7 @@ plan_cut plan_cut_at(const fault_plan *plan, unsigned contents) {
 unsigned plan_contents_needed(const fault_plan *plan) {
   unsigned needed = plan->deltas;
   for (int kind = 0; kind < CUT_KINDS; kind++) {
-    if (plan->after[kind] != UINT_MAX && plan->after[kind] >= needed) needed = plan->after[kind] + 1;
+    if (plan_breaks_off(plan, (plan_cut)kind) && plan->after[kind] >= needed) needed = plan->after[kind] + 1;
   }
   return needed;
 }

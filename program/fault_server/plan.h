@@ -1,5 +1,5 @@
-/* What goes wrong with one reply: what all its faults together ask for. Each member is what faults.c's table says of the
- * fault that sets it. */
+/* What goes wrong with one reply: what all its faults together ask for. Each member is what fault_table.c says of
+ * the fault that sets it. */
 #ifndef MEND_PROGRAM_FAULT_SERVER_PLAN_H
 #define MEND_PROGRAM_FAULT_SERVER_PLAN_H
 
@@ -59,7 +59,9 @@ typedef struct fault_plan {
 
 void plan_init(fault_plan *plan);
 void plan_free(fault_plan *plan);
-bool plan_failed(const fault_plan *plan);
+bool plan_failed(fault_plan *plan);
+/* Whether it is to break off so at all. */
+bool plan_breaks_off(const fault_plan *plan, plan_cut how);
 /* What happens before content number `contents` + 1. */
 plan_cut plan_cut_at(const fault_plan *plan, unsigned contents);
 /* How many contents there must be for everything to happen. */

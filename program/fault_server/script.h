@@ -10,8 +10,9 @@
  *     {"match": {"model": "gpt-*", "path": "*chat*", "key": "sk-2", "nth": 4}, "faults": ["body={\"a\":1,\"b\":2}"]},
  *     {"reply": {"text": "fine"}}
  *   ]}
- * The first rule that matches is used. Everything in "match" must hold, nothing need be there; path and model are patterns
- * with * and ?. nth counts, from 1, the requests for which the rest of the rule's match holds; [2, null] has no end.
+ * The first rule that matches is used. Everything in "match" must hold, nothing need be there; path and model are
+ * patterns with * and ?. nth counts, from 1, the requests for which the rest of the rule's match holds and that no
+ * earlier rule took; [2, null] has no end.
  * faults: a list as in a URL, or an array of faults, each as it is. reply: see answer.h.
  */
 typedef struct script script;

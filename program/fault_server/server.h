@@ -1,5 +1,5 @@
-/* The fault server: a mock provider of models on 127.0.0.1 that fails on demand. It lives on an event base; everything of it
- * happens on the thread that runs the base. What each fault does, and how one is chosen: docs/fault-server.md. */
+/* The fault server: a mock provider of models on 127.0.0.1 that fails on demand. It lives on an event base; everything
+ * of it happens on the thread that runs the base. What each fault does, and how one is chosen: docs/fault-server.md. */
 #ifndef MEND_PROGRAM_FAULT_SERVER_SERVER_H
 #define MEND_PROGRAM_FAULT_SERVER_SERVER_H
 

@@ -15,6 +15,7 @@ typedef struct relay {
   uint32_t number;
   const char *text_before; /* of the inner reply, before it was moved */
   unsigned done, gone;
+  uint64_t call; /* of all events */
 } relay;
 
 static mend_status ask_next(relay *r);
@@ -65,7 +66,14 @@ static void cancel(void *ctx, mend_exchange *exchange) {
   mend_exchange_cancel(((relay *)ctx)->attempt);
 }
 
-/* ---- The listener of the user ---- */
+/* ---- The listener of the user, and a subscriber ---- */
+
+static mend_status check_call(void *ctx, const mend_event *event) {
+  relay *r = ctx;
+  if (r->call == 0) r->call = event->call;
+  CLAIM(&r->w, event->call != 0 && event->call == r->call);
+  return MEND_OK;
+}
 
 static void hear_delta(void *ctx, const mend_delta *delta) {
   note(&((relay *)ctx)->w, "+%.*s", MEND_STR_ARG(delta->text));
@@ -156,6 +164,7 @@ static void run_case(size_t index) {
   const mend_model_listener listener = {sizeof listener, hear_delta, hear_done, r};
   mend_exchange *exchange;
   world_open(&r->w);
+  cr_assert_eq(mend_bus_subscribe(r->w.bus, "model.*", check_call, r, NULL, NULL), MEND_OK);
   cr_assert_eq(open_relay(r, index), MEND_OK);
   mend_model_request request = world_request(&r->w);
   request.clocks.total_s = cases[index].total_s;

@@ -1,5 +1,5 @@
-/* Replies as each provider gives them: tests/data/fallback/<provider>/read has files of cases. A case is a title behind ===, the
- * reply, a line ---, and what is told of it, line by line, the last of which says how it ended. */
+/* Replies as each provider gives them: tests/data/fallback/<provider>/read has files of cases. A case is a title
+ * behind ===, the reply, a line ---, and what is told of it, line by line, the last of which says how it ended. */
 #include "described.h"
 #include "sections.h"
 #include "teller.h"
@@ -158,4 +158,61 @@ Test(dialect_read, made_ids) {
     teller_free(&told);
     mend_messages_free(messages);
   }
+}
+
+/* ---- A reply without end ---- */
+
+Test(dialect_read, too_many_calls) {
+  static const char event[] = "{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"now\"}}]}}]}";
+  mend_messages *messages = conversation();
+  mend__decoder decoder;
+  teller told;
+  teller_init(&told);
+  const mend__decoder_listener listener = teller_listener(&told);
+  mend__decoder_init(&decoder, &mend__dialect_google, messages, NULL, &listener);
+  for (size_t i = 0; i < MEND__DECODER_CALLS_MAX; i++)
+    cr_assert_eq(mend__decoder_event(&decoder, MEND_STR("message"), mend_str_from(event)), MEND__READING_MORE);
+  cr_assert_eq(mend__decoder_event(&decoder, MEND_STR("message"), mend_str_from(event)), MEND__READING_MALFORMED);
+  mend__decoder_free(&decoder);
+  teller_free(&told);
+  mend_messages_free(messages);
+}
+
+/* ---- A piece is told without allocating ---- */
+
+static const struct {
+  const mend__dialect *dialect;
+  const char *event;
+} pieces[] = {
+    {&mend__dialect_openai, "{\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"Pa\\nris\"}}],\"usage\":null}"},
+    {&mend__dialect_openai, "{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{"
+                            "\"name\":\"f\",\"arguments\":\"{}\"}}]}}]}"},
+    {&mend__dialect_openai_responses, "{\"type\":\"response.output_text.delta\",\"delta\":\"Paris\",\"logprobs\":[]}"},
+    {&mend__dialect_anthropic,
+     "{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Paris\"}}"},
+    {&mend__dialect_google,
+     "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Paris\"}]}}],\"usageMetadata\":{\"promptTokenCount\":1}}"},
+};
+
+static void ignore_delta(void *ctx, const mend_delta *delta) { (void)ctx, (void)delta; }
+static void ignore_note(void *ctx, const mend_reply *partial) { (void)ctx, (void)partial; }
+
+Test(dialect_read, no_allocation) {
+  const mend__decoder_listener listener = {ignore_delta, ignore_note, NULL};
+  mend_messages *messages = conversation();
+  mend_test_allocator allocator;
+  mend_test_allocator_init(&allocator);
+  for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+    mend__decoder decoder;
+    size_t first = 0;
+    mend__decoder_init(&decoder, pieces[i].dialect, messages, &allocator.base, &listener);
+    for (size_t j = 0; j < 1000; j++) {
+      cr_assert_eq(mend__decoder_event(&decoder, MEND_STR("message"), mend_str_from(pieces[i].event)),
+                   MEND__READING_MORE);
+      if (j == 0) first = atomic_load(&allocator.calls);
+    }
+    cr_assert_eq(atomic_load(&allocator.calls), first, "%s allocates", pieces[i].event);
+    mend__decoder_free(&decoder);
+  }
+  mend_messages_free(messages);
 }

@@ -1,5 +1,5 @@
-/* Requests as each provider wants them: tests/data/fallback/<provider>/write has arrays of cases, each a request and what is
- * sent for it: `body`, and where it matters `path` and `headers`; or the `error` it is refused with. */
+/* Requests as each provider wants them: tests/data/fallback/<provider>/write has arrays of cases, each a request and
+ * what is sent for it: `body`, and where it matters `path` and `headers`; or the `error` it is refused with. */
 #include "described.h"
 
 static const mend__dialect *dialect;

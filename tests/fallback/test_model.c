@@ -62,6 +62,50 @@ Test(model, is_waited_for) {
   world_close(&w);
 }
 
+/* ---- Many threads ---- */
+
+enum { ASKERS = 4, QUESTIONS = 50 };
+
+typedef struct asker {
+  world *w;
+  mend_model *model;
+  size_t answered;
+} asker;
+
+static void *ask_often(void *ctx) {
+  asker *own = ctx;
+  mend_model *model = mend_model_retain(own->model);
+  const mend_model_request request = world_request(own->w);
+  for (int i = 0; i < QUESTIONS; i++) {
+    mend_reply reply = MEND_REPLY_INIT;
+    const mend_status status = mend_model_ask(model, &request, &reply, NULL);
+    own->answered += status == MEND_OK && mend_str_equal(reply.text, MEND_STR("yes"));
+    mend_reply_clear(&reply);
+  }
+  mend_model_release(model);
+  return NULL;
+}
+
+Test(model, is_asked_by_many_threads) {
+  static const mend_model_vtable vtable = {.size = sizeof vtable, .begin = answer_at_once};
+  world w;
+  mend_model *model;
+  pthread_t threads[ASKERS];
+  asker askers[ASKERS];
+  world_open(&w);
+  cr_assert_eq(mend_model_new(w.loop, &w.memory.base, &vtable, NULL, "p", "m", &model, NULL), MEND_OK);
+  for (size_t i = 0; i < ASKERS; i++) {
+    askers[i] = (asker){&w, model, 0};
+    cr_assert_eq(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
+  }
+  for (size_t i = 0; i < ASKERS; i++) {
+    pthread_join(threads[i], NULL);
+    cr_assert_eq(askers[i].answered, (size_t)QUESTIONS);
+  }
+  mend_model_release(model);
+  world_close(&w);
+}
+
 /* ---- Requests ---- */
 
 Test(model, checks_requests) {

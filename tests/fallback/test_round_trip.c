@@ -1,6 +1,6 @@
-/* A turn of one provider, told to another: tests/data/fallback/round_trip has files of cases. A case is a title behind ===, the
- * provider that replied, its reply; and behind --- each the provider that is asked next, and the body it is sent. In between each
- * call has a result. */
+/* A turn of one provider, told to another: tests/data/fallback/round_trip has files of cases. A case is a title
+ * behind ===, the provider that replied, its reply; and behind --- each the provider that is asked next, and the
+ * body it is sent. In between each call has a result. */
 #include "described.h"
 #include "fallback/fallback_internal.h"
 #include "sections.h"

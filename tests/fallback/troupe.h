@@ -59,6 +59,8 @@ static const act acts[] = {
     ANSWER('F', 400, "{\"error\": {\"code\": \"content_filter\"}}"),
     ANSWER('j', 200, "{\"error\": {\"message\": \"oops\"}}"),
     ANSWER('l', 503, "<html>sorry</html>"),
+    ANSWER('L', 403, "<html>go away</html>"),
+    ANSWER('C', 409, NULL),
     ANSWER('T', 418, NULL),
     ANSWER('k', 499, NULL),
 };

@@ -1,5 +1,5 @@
-/* Replies of every provider, as streams and whole: whatever comes, what is told is well-formed, calls count from 0 without gaps, and
- * each begins with an id and a name. The first byte says which provider. */
+/* Replies of every provider, as streams and whole: whatever comes, what is told is well-formed, calls count from 0
+ * without gaps, and each begins with an id and a name. The first byte says which provider. */
 #include "core/text.h"
 #include "fallback/dialect.h"
 #include "fuzz/fuzz.h"

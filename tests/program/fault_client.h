@@ -1,5 +1,5 @@
-/* A client of plain sockets for the fault server, which sees every byte and how the server leaves. A header, because each test
- * is one source. */
+/* A client of plain sockets for the fault server, which sees every byte and how the server leaves. A header, because
+ * each test is one source. */
 #ifndef MEND_TEST_FAULT_CLIENT_H
 #define MEND_TEST_FAULT_CLIENT_H
 

@@ -318,7 +318,8 @@ static void check_case(mend_test_faults *server, const fault_case *each, size_t 
             each->has, from.text);
   cr_assert(each->lacks == NULL || memmem(from.text, from.len, each->lacks, strlen(each->lacks)) == NULL,
             "%s: there is %s in %s", each->faults, each->lacks, from.text);
-  cr_assert(took >= each->at_least_s, "%s took only %f s", each->faults, took);
+  /* Timers count from the beginning of the event loop's round in which they were set. */
+  cr_assert(took >= 0.8 * each->at_least_s, "%s took only %f s", each->faults, took);
   if (each->left == STILL_THERE) cr_assert(mend_test_faults_wait_requests(server, index + 1));
   client_close(&from);
   cr_assert(mend_test_faults_wait_idle(server), "%s does not end", each->faults);

@@ -72,11 +72,11 @@ Test(fault_server_program, lists_what_its_page_lists) {
   leave_folder();
 }
 
-/* Starts the server with --stdin and more, waits for its first line, runs commands with $url, lets go of its standard input or
- * does something else that ends it, and prints its exit status. */
+/* Starts the server with --stdin and more, waits for its first line, runs commands with $url, lets go of its standard
+ * input or does something else that ends it, and prints its exit status. */
 #define WITH_SERVER(options, commands, end)                                                                            \
-  "mkfifo in out && { mend-fault-server --stdin " options                                                              \
-  " <in >out & exec 3>in 4<out; read -r line <&4; url=${line##* }; "                                                   \
+  "mkfifo in out && { mend-fault-server --stdin " options " <in >out & exec 3>in 4<out; "                              \
+  "read -r line <&4; url=${line##* }; "                                                                                \
   "case $line in 'listening on http://127.0.0.1:'*) ;; *) echo \"first line: $line\" ;; esac; " commands "; " end      \
   "; wait $!; echo \"status $?\"; }"
 

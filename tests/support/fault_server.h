@@ -1,5 +1,5 @@
-/* The fault server in a test: on 127.0.0.1, on a thread and an event base of its own. What can go wrong with a reply, and how
- * a request says so, is docs/fault-server.md.
+/* The fault server in a test: on 127.0.0.1, on a thread and an event base of its own. What can go wrong with a reply,
+ * and how a request says so, is docs/fault-server.md.
  *
  *   mend_test_faults *server = mend_test_faults_start(NULL);
  *   snprintf(url, sizeof url, "%s/fault/reset_after=2/v1", mend_test_faults_url(server));
@@ -9,8 +9,8 @@
  *   cr_assert_str_eq(request.body, "{...}");
  *   mend_test_faults_stop(server);
  *
- * Functions are for the test's own thread (they assert), unless they say otherwise. Nothing here sleeps: what waits is woken
- * by the server, and gives up after ten seconds. */
+ * Functions are for the test's own thread (they assert), unless they say otherwise. Nothing here sleeps: what waits is
+ * woken by the server, and gives up after ten seconds. */
 #ifndef MEND_TEST_FAULT_SERVER_H
 #define MEND_TEST_FAULT_SERVER_H
 
