@@ -43,8 +43,8 @@ mend_status mend__work_end_aborted(mend__work *work);
 
 /* ---- asking.c ---- */
 
-/* Asks the model; work->reply is its. The run's abort ends that: MEND_ECANCELLED. Errors: those of mend_model_ask; a failure's
- * attempts are in the report. */
+/* Asks the model; work->reply is its, or what is known of a failure. The run's abort ends that: MEND_ECANCELLED. Errors:
+ * those of mend_model_ask. */
 mend_status mend__work_ask(mend__work *work, mend_error *error);
 
 /* ---- calls.c ---- */

@@ -1,8 +1,8 @@
 /* What users call: a task, and one whose answer is enriched. */
 #include "agent/agent_internal.h"
 #include "core/buffer.h"
+#include "fallback/room.h"
 #include "mend/json.h"
-#include "mend/loop.h"
 #include "metacognition/room.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static mend_status check(const mend_agent *agent, const mend_agent_report *report, mend_error *error) {
   if (agent == NULL) return mend_error_set(error, MEND_EINVAL, "the agent is NULL, expected one from mend_agent_new");
   const mend_status status = mend__report_check(report, error);
-  if (status != MEND_OK || !mend_loop_is_here(mend_model_loop(agent->model))) return status;
+  if (status != MEND_OK || !mend_loop_is_here(mend__model_loop(agent->model))) return status;
   return mend_error_set(error, MEND_EDEADLK, "an agent would wait for its model's loop on that loop's thread");
 }
 

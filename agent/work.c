@@ -43,6 +43,12 @@ static mend_status use_reply(mend__work *work, uint32_t turn, mend_error *error)
   return turn < agent->max_turns ? mend__work_call(work, error) : end_turns(work);
 }
 
+/* What it has cost, and who was tried. */
+static mend_status use_failure(mend__work *work, mend_status status) {
+  mend__usage_add(&work->report->usage, &work->reply.usage);
+  return mend__report_set(work, &work->report->attempts, work->reply.attempts) == MEND_OK ? status : MEND_ENOMEM;
+}
+
 static mend_status take_turns(mend__work *work, mend_error *error) {
   mend_status status = MEND_OK;
   for (uint32_t turn = 1; status == MEND_OK && !work->is_over; turn++) {
@@ -50,7 +56,7 @@ static mend_status take_turns(mend__work *work, mend_error *error) {
     mend_reply_clear(&work->reply);
     work->report->turns++;
     status = mend__work_ask(work, error);
-    if (status == MEND_OK) status = use_reply(work, turn, error);
+    status = status == MEND_OK ? use_reply(work, turn, error) : use_failure(work, status);
   }
   return status;
 }

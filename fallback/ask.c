@@ -1,8 +1,10 @@
 #include "fallback/fallback_internal.h"
+#include "fallback/room.h"
 
 #include <pthread.h>
 
 typedef struct question {
+  mend__asking asking;
   pthread_mutex_t lock;
   pthread_cond_t changed;
   bool is_over; /* the loop's thread is through with it, too */
@@ -12,11 +14,11 @@ typedef struct question {
 } question;
 
 /* Of a reply that there is not. Without memory for it there is nothing. */
-static void keep_attempts(mend_reply *reply, mend_str attempts) {
-  if (attempts.len == 0) return;
+static void keep_what_is_known(mend_reply *reply, const mend_failure *failure) {
   mend__draft *draft = mend__draft_new(NULL, NULL);
   mend_reply partial = MEND_REPLY_INIT;
-  partial.attempts = attempts;
+  partial.attempts = failure->attempts;
+  partial.usage = failure->usage;
   if (draft == NULL || mend__draft_note(draft, &partial) != MEND_OK || mend__draft_finish(draft, reply) != MEND_OK) {
     mend__draft_free(draft);
   }
@@ -31,8 +33,13 @@ static void take_answer(void *ctx, mend_status status, mend_reply *reply, const 
     mend_reply_move(&asked->reply, reply);
     return;
   }
-  keep_attempts(&asked->reply, failure->attempts);
+  keep_what_is_known(&asked->reply, failure);
   mend_error_set(&asked->error, status, "%.*s", MEND_STR_ARG(failure->message));
+}
+
+static void hand_on(void *ctx, const mend_delta *delta) {
+  const mend__asking *asking = &((const question *)ctx)->asking;
+  asking->delta(asking->ctx, delta);
 }
 
 static void wake_up(void *ctx) {
@@ -50,24 +57,40 @@ static void await_answer(question *asked) {
   pthread_mutex_unlock(&asked->lock);
 }
 
-mend_status mend_model_ask(mend_model *model, const mend_model_request *request, mend_reply *ret_reply,
-                           mend_error *error) {
-  question asked = {.reply = MEND_REPLY_INIT};
-  const mend__listener listener = {.done = take_answer, .gone = wake_up, .ctx = &asked};
+static mend_status send_and_wait(question *asked, mend_model *model, const mend_model_request *request,
+                                 mend_error *error) {
+  const mend__asking *asking = &asked->asking;
+  const mend__listener listener = {
+      .delta = asking->delta != NULL ? hand_on : NULL, .done = take_answer, .gone = wake_up, .ctx = asked};
+  mend_exchange *exchange = NULL;
+  const mend_status status =
+      mend__exchange_send(model, request, &listener, asking->sent != NULL ? &exchange : NULL, error);
+  if (status != MEND_OK) return status;
+  if (asking->sent != NULL) asking->sent(asking->ctx, exchange);
+  mend_exchange_release(exchange);
+  await_answer(asked);
+  if (asked->status != MEND_OK && error != NULL) *error = asked->error;
+  return asked->status;
+}
+
+mend_status mend__model_ask(mend_model *model, const mend_model_request *request, const mend__asking *asking,
+                            mend_reply *ret_reply, mend_error *error) {
+  question asked = {.asking = *asking, .reply = MEND_REPLY_INIT};
   if (ret_reply == NULL) return mend_error_set(error, MEND_EINVAL, "mend_model_ask: ret_reply is NULL, expected one");
   if (mend_loop_is_here(model->loop)) {
     return mend_error_set(error, MEND_EDEADLK, "mend_model_ask would wait for the loop's thread on that thread");
   }
   pthread_mutex_init(&asked.lock, NULL);
   pthread_cond_init(&asked.changed, NULL);
-  mend_status status = mend__exchange_send(model, request, &listener, NULL, error);
-  if (status == MEND_OK) {
-    await_answer(&asked);
-    status = asked.status;
-    mend_reply_move(ret_reply, &asked.reply);
-    if (status != MEND_OK && error != NULL) *error = asked.error;
-  }
+  const mend_status status = send_and_wait(&asked, model, request, error);
+  mend_reply_move(ret_reply, &asked.reply);
   pthread_cond_destroy(&asked.changed);
   pthread_mutex_destroy(&asked.lock);
   return status;
+}
+
+mend_status mend_model_ask(mend_model *model, const mend_model_request *request, mend_reply *ret_reply,
+                           mend_error *error) {
+  const mend__asking nobody = {.delta = NULL};
+  return mend__model_ask(model, request, &nobody, ret_reply, error);
 }

@@ -119,13 +119,12 @@ static void on_done(void *ctx, mend_status status, mend_reply *reply, const mend
   outer->inside--;
 }
 
-/* The total clock is the whole request's: the caller's exchange has it. */
+/* Of the clocks the total one cannot run out before the caller's own, which began earlier. */
 void mend__walk_send(mend__walk *walk) {
-  mend__attempt attempt = {.of = walk->outer,
-                           .number = walk->attempts + 1,
-                           .clocks = walk->outer->request->given.clocks,
-                           .listener = {.delta = on_delta, .done = on_done, .ctx = walk}};
-  attempt.clocks.total_s = 0;
+  const mend__attempt attempt = {.of = walk->outer,
+                                 .number = walk->attempts + 1,
+                                 .clocks = walk->outer->request->given.clocks,
+                                 .listener = {.delta = on_delta, .done = on_done, .ctx = walk}};
   const mend__lane *lane = &walk->chain->lanes[walk->entry.lane];
   if (mend__attempt_send(lane->model, &attempt, &walk->inner) != MEND_OK) {
     mend__chain_leave(walk->chain, &walk->entry);

@@ -2,6 +2,7 @@
 #include "core/options_size.h"
 #include "fallback/fallback_internal.h"
 #include "fallback/packing.h"
+#include "fallback/room.h"
 
 static mend_status check(const mend_loop *loop, const mend_model_vtable *vtable, const char *provider, const char *name,
                          mend_error *error) {
@@ -64,7 +65,7 @@ void mend_model_release(mend_model *model) {
 
 mend_str mend_model_name(const mend_model *model) { return model->name; }
 mend_str mend_model_provider(const mend_model *model) { return model->provider; }
-mend_loop *mend_model_loop(const mend_model *model) { return model->loop; }
+mend_loop *mend__model_loop(const mend_model *model) { return model->loop; }
 
 void mend__model_classify_by(mend_model *model, mend_classification *table) {
   if (table != NULL) model->table = mend__classification_retain(table);

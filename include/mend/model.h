@@ -231,7 +231,6 @@ typedef struct mend_model_listener {
 /** Clears `to` and gives it what `from` has, which is empty then. */
 MEND_API void mend_reply_move(mend_reply *to, mend_reply *from);
 
-struct mend_loop;
 typedef struct mend_model mend_model;
 /** A request under way. Reference-counted. */
 typedef struct mend_exchange mend_exchange;
@@ -260,8 +259,6 @@ MEND_API mend_model *mend_model_retain(mend_model *model);
 MEND_API void mend_model_release(mend_model *model);
 MEND_API mend_str mend_model_name(const mend_model *model);     /**< "gpt-4.1", "fallback(a,b)" */
 MEND_API mend_str mend_model_provider(const mend_model *model); /**< "openai", "fallback" */
-/** Where its answers arrive: borrowed, valid as long as the model. */
-MEND_API struct mend_loop *mend_model_loop(const mend_model *model);
 
 /* ---- Implementing one -------------------------------------------------------------------------------------- */
 
@@ -297,6 +294,7 @@ typedef struct mend_model_vtable {
   void (*cancel)(void *ctx, mend_exchange *exchange);
   void (*destroy)(void *ctx); /**< may be NULL */
 } mend_model_vtable;
+struct mend_loop;
 /** \param loop  referenced; everything happens there. \param allocator  NULL: malloc. Errors: MEND_EINVAL,
  * MEND_ENOMEM; destroy is then not called. */
 MEND_API mend_status mend_model_new(struct mend_loop *loop, const mend_allocator *allocator,

@@ -54,16 +54,25 @@ static void tell_report(mend__buffer *told, mend_status status, const mend_agent
   if (status != MEND_OK) mend__buffer_printf(told, "error: %s\n", error->message);
 }
 
+static void tell_events(story *s) {
+  const atomic_uint *of_kind = s->w.of_kind;
+  mend__buffer_printf(&s->told, "tools: %u before, %u after, %u errors, %u skipped, %u cancelled, %u refused\n",
+                      of_kind[MEND_EVENT_TOOL_BEFORE], of_kind[MEND_EVENT_TOOL_AFTER], of_kind[MEND_EVENT_TOOL_ERROR],
+                      of_kind[MEND_EVENT_TOOL_SKIPPED], of_kind[MEND_EVENT_TOOL_CANCELLED],
+                      of_kind[MEND_EVENT_TOOL_REFUSED]);
+  mend__buffer_printf(&s->told, "others:%.*s\n", (int)s->w.topics.len, s->w.topics.data);
+}
+
 static void run_task(story *s, mend_str task) {
   mend_error error = MEND_ERROR_INIT;
   mend_agent_report report = MEND_AGENT_REPORT_INIT;
   s->w.meeting = 0;
-  mend__buffer_clear(&s->w.topics);
+  world_forget_events(&s->w);
   mend__buffer_printf(&s->told, "> %.*s\n", MEND_STR_ARG(task));
   const mend_status status = mend_agent_run(s->w.agent, task, &report, &error);
   tell_conversation(s);
   tell_report(&s->told, status, &report, &error);
-  mend__buffer_printf(&s->told, "events:%.*s\n", (int)s->w.topics.len, s->w.topics.data);
+  tell_events(s);
   mend_agent_report_clear(&report);
 }
 

@@ -10,6 +10,7 @@
 #include "support/test_support.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct world {
   mend_test_allocator memory;
@@ -21,7 +22,8 @@ typedef struct world {
   mend_healing_runner *runner;
   mend_model *model;
   mend_agent *agent;
-  mend__buffer topics; /* of the run's events but the pieces of replies, in order */
+  mend__buffer topics; /* of the run's events but those of tools and pieces of replies, in order */
+  atomic_uint of_kind[MEND_EVENT_KIND_COUNT]; /* how many events of each kind there were */
   size_t threads;
 
   pthread_mutex_t lock; /* covers what follows */
@@ -29,12 +31,20 @@ typedef struct world {
   unsigned meeting; /* calls of `meet` that are in it */
 } world;
 
-static inline mend_status note_topic(void *ctx, const mend_event *event) {
+/* Tools that run at once end in any order. */
+static inline mend_status note_event(void *ctx, const mend_event *event) {
   world *w = ctx;
   const mend_str topic = mend_bus_topic_name(w->bus, event->topic);
-  if (mend_str_equal(topic, MEND_STR("model.delta"))) return MEND_OK;
+  atomic_fetch_add(&w->of_kind[event->kind], 1);
+  if (event->kind == MEND_EVENT_MODEL_DELTA || memcmp(topic.ptr, "tool.", 5) == 0) return MEND_OK;
   mend__buffer_printf(&w->topics, " %.*s", MEND_STR_ARG(topic));
   return MEND_OK;
+}
+
+static inline void world_forget_events(world *w) {
+  mend__buffer_clear(&w->topics);
+  for (size_t i = 0; i < MEND_EVENT_KIND_COUNT; i++)
+    atomic_store(&w->of_kind[i], 0);
 }
 
 /* ---- Tools ---- */
@@ -88,13 +98,6 @@ static inline mend_status abort_run(void *ctx, mend_call *call) {
   return mend_run_abort(mend_call_run(call), MEND_STR("the tool said so"), MEND_STR("abort_run"));
 }
 
-static inline mend_status leave_scope(void *ctx, mend_call *call) {
-  const world *w = ctx;
-  (void)call;
-  mend_healing_exit(w->runner, NULL);
-  return MEND_OK;
-}
-
 static const mend_tool world_tools[] = {
     {sizeof world_tools[0], "echo", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
     {sizeof world_tools[0], "ponder", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
@@ -104,7 +107,6 @@ static const mend_tool world_tools[] = {
     {sizeof world_tools[0], "later", MEND_EFFECT_READ_ONLY, later, NULL, MEND_TOOL_ASYNC},
     {sizeof world_tools[0], "hang", MEND_EFFECT_READ_ONLY, hang, NULL, MEND_TOOL_POOLED},
     {sizeof world_tools[0], "abort_run", MEND_EFFECT_READ_ONLY, abort_run, NULL, MEND_TOOL_BLOCKING},
-    {sizeof world_tools[0], "leave_scope", MEND_EFFECT_READ_ONLY, leave_scope, NULL, MEND_TOOL_BLOCKING},
 };
 enum { WORLD_TOOLS = sizeof world_tools / sizeof world_tools[0] };
 
@@ -142,7 +144,7 @@ static inline void world_open(world *w, mend_clock *clock) {
     cr_assert_eq(mend_tools_add(w->tools, &world_tools[i], w, NULL), MEND_OK);
   cr_assert_eq(mend_hooks_new(&w->memory.base, &w->hooks), MEND_OK);
   cr_assert_eq(mend_hooks_add(w->hooks, &hook, NULL, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(w->bus, "*", note_topic, w, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w->bus, "*", note_event, w, NULL, NULL), MEND_OK);
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   options.bus = w->bus;
   options.loop = w->loop;
@@ -151,7 +153,7 @@ static inline void world_open(world *w, mend_clock *clock) {
   options.policy = ask_ponderers;
   cr_assert_eq(mend_healing_runner_new(&options, &w->runner, NULL), MEND_OK);
   cr_assert_eq(mend_healing_enter(w->runner, NULL, NULL), MEND_OK);
-  mend__buffer_clear(&w->topics);
+  world_forget_events(w);
 }
 
 static inline void world_open_model(world *w, const char *name) {

@@ -55,9 +55,9 @@ static size_t read_texts(mend_str array, char room[ACTORS][64], const char *text
 }
 
 static void play_story(mend_str line) {
-  mend__json_field fields[] = {{.name = "profile"}, {.name = "models"}, {.name = "do"},
-                               {.name = "log"},     {.name = "names"},  {.name = "provider"}};
-  cr_assert(mend__json_fields_read(line, fields, 6), "%.*s", MEND_STR_ARG(line));
+  mend__json_field fields[] = {{.name = "profile"}, {.name = "models"},   {.name = "do"},  {.name = "log"},
+                               {.name = "names"},   {.name = "provider"}, {.name = "rows"}};
+  cr_assert(mend__json_fields_read(line, fields, 7), "%.*s", MEND_STR_ARG(line));
   char part_room[ACTORS][64], name_room[ACTORS][64];
   const char *parts[ACTORS + 1], *names[ACTORS + 1] = {"a", "b", "c", "d"};
   read_texts(fields[1].value, part_room, parts);
@@ -65,7 +65,9 @@ static void play_story(mend_str line) {
   troupe t;
   const bool is_seed = mend__json_says(fields[0].value, "seed");
   const char *provider = fields[5].value.ptr != NULL ? "one" : NULL;
-  troupe_open(&t, is_seed ? MEND_FALLBACK_SEED : MEND_FALLBACK_RESILIENT, provider, names, parts);
+  char rows[256];
+  snprintf(rows, sizeof rows, "%.*s", MEND_STR_ARG(fields[6].value));
+  open_with_rows(&t, is_seed ? MEND_FALLBACK_SEED : MEND_FALLBACK_RESILIENT, provider, names, parts, rows);
   mend_model_request request = world_request(&t.w);
   mend__json_elements steps = mend__json_elements_of(fields[2].value);
   mend_str step;
@@ -81,6 +83,44 @@ Test(chain, stories) {
     if (*line == '{') play_story(mend_str_from(line));
   }
   free(text);
+}
+
+/* ---- A late failure ---- */
+
+static void fail_held(void *ctx) { actor_fails(((actor *)ctx)->held, act_of('5')); }
+
+/* A request that was sent to the first model before the chain had been through all of them, and began anew there. When it fails at
+ * last it goes on by itself and moves nobody. */
+static void fail_late(mend_fallback_profile profile) {
+  static const char *const two[] = {"a", "b"}, *const parts[] = {"h5oo", "5oo", NULL};
+  troupe t;
+  answer a, b;
+  mend_target_state state = {.size = sizeof state};
+  troupe_open(&t, profile, NULL, two, parts);
+  const mend_model_request request = world_request(&t.w);
+  mend_exchange *late = send_to(&t, &request, &a);
+  mend_exchange_release(send_to(&t, &request, &b));
+  cr_assert_eq(b.status, MEND_EFAILED);
+  advance(&t, 6);
+  mend_exchange_release(send_to(&t, &request, &b));
+  mend_reply_clear(&b.reply);
+  cr_assert_eq(mend_loop_post(t.w.loop, fail_held, &t.actors[0]), MEND_OK);
+  for (int i = 0; i < 8; i++)
+    settle(&t.w);
+  cr_assert(a.over && a.status == MEND_OK && mend_str_equal(a.reply.target, MEND_STR("t2:b")));
+  cr_assert_eq(mend_fallback_state(t.chain, 0, &state), MEND_OK);
+  cr_assert(state.current && state.breaker == MEND_BREAKER_CLOSED && state.failures == 2);
+  mend_exchange_release(send_to(&t, &request, &b));
+  mend_reply_clear(&b.reply);
+  cr_assert_str_eq(t.w.log, "ah a5 b5 ao bo ao");
+  mend_reply_clear(&a.reply);
+  mend_exchange_release(late);
+  troupe_close(&t);
+}
+
+Test(chain, a_late_failure_moves_nobody) {
+  fail_late(MEND_FALLBACK_SEED);
+  fail_late(MEND_FALLBACK_RESILIENT);
 }
 
 /* ---- What is told ---- */

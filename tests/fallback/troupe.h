@@ -73,8 +73,8 @@ typedef struct actor {
   char name[32];
   mend_model *model;
   unsigned asked;
-  double temperature; /* it was asked with last */
-  size_t deltas_each; /* pieces its text comes in; 0: one */
+  double temperature;  /* it was asked with last */
+  mend_exchange *held; /* that hangs */
 } actor;
 
 static inline const act *act_of(char letter) {
@@ -126,6 +126,7 @@ static inline mend_status actor_begin(void *ctx, mend_exchange *exchange, mend_e
   const char letter = self->part[self->asked < last ? self->asked : last];
   self->asked++;
   self->temperature = mend_exchange_request(exchange)->temperature;
+  if (act_of(letter)->hangs) self->held = exchange;
   note(self->w, "%s%c", self->name, letter);
   actor_answers(exchange, act_of(letter));
   return MEND_OK;
@@ -153,6 +154,7 @@ typedef struct troupe {
   actor actors[ACTORS];
   mend_model *chain;
   mend_subscription *subscription;
+  const char *rows;                 /* of its classification; NULL: the built-in ones */
   char alerts[1024], healing[4096]; /* written by the loop's thread while the test waits for it */
 } troupe;
 
@@ -206,7 +208,8 @@ static inline mend_status troupe_try_open(troupe *t, mend_fallback_profile profi
   static const char *const providers[ACTORS] = {"t1", "t2", "t3", "t4"};
   mend_model *models[ACTORS];
   size_t count = 0;
-  const mend_fallback_options options = options_of(t, profile);
+  mend_fallback_options options = options_of(t, profile);
+  options.classification = t->rows;
   mend_status status = mend_bus_subscribe(t->w.bus, "*", log_healing, t, NULL, &t->subscription);
   for (; status == MEND_OK && parts[count] != NULL; count++) {
     status = actor_open(&t->actors[count], &t->w, provider != NULL ? provider : providers[count], names[count],
@@ -217,11 +220,16 @@ static inline mend_status troupe_try_open(troupe *t, mend_fallback_profile profi
   return status;
 }
 
-static inline void troupe_open(troupe *t, mend_fallback_profile profile, const char *provider, const char *const *names,
-                               const char *const *parts) {
-  *t = (troupe){.chain = NULL};
+static inline void open_with_rows(troupe *t, mend_fallback_profile profile, const char *provider,
+                                  const char *const *names, const char *const *parts, const char *rows) {
+  *t = (troupe){.rows = rows[0] != '\0' ? rows : NULL};
   world_open(&t->w);
   cr_assert_eq(troupe_try_open(t, profile, provider, names, parts), MEND_OK);
+}
+
+static inline void troupe_open(troupe *t, mend_fallback_profile profile, const char *provider, const char *const *names,
+                               const char *const *parts) {
+  open_with_rows(t, profile, provider, names, parts, "");
 }
 
 static inline void troupe_free(troupe *t) {
