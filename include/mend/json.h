@@ -160,8 +160,7 @@ typedef struct mend_loose_hash_options {
  * With mask_volatile the values of a kind are equal to each other, too: strings that are an ISO 8601 time of day with
  * its date (2026-11-30T15:37Z; also with a blank for the T, seconds, a fraction, an offset, or without a zone; also
  * 20261130T153748Z); UUIDs; times since 1970 in s, ms, us or ns, from 2001 to 2100, as number or string of digits. Not
- * in a member that is called cursor, page, offset or path or has "query" in its name, whatever the case, nor in what is
- * inside it.
+ * in a member that has cursor, page, offset, path or query in its name, whatever the case, nor in what is inside it.
  * \param options  NULL for the defaults. What mend cannot take (size 0) makes every hash `raw`.
  * \param scratch  as in exact mode; strings and names with escapes take their length of it, too, while looked at
  * Limits and `raw` as in exact mode. Unless both are raw, equal to an exact hash only by chance.
