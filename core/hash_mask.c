@@ -69,9 +69,9 @@ static bool is_uuid(mend_str text) {
 
 mend__mask mend__mask_of_number(double value) {
   const double first = 978307200, end = 4133980800; /* 2001-01-01 and 2101-01-01 in seconds */
-  if (value < first) return MEND__MASK_NONE;
-  for (double unit = 1; unit <= 1e9; unit *= 1e3) {
-    if (value >= first * unit && value < end * unit) return MEND__MASK_EPOCH;
+  static const double units[] = {1, 1e3, 1e6, 1e9};
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    if (value >= first * units[i] && value < end * units[i]) return MEND__MASK_EPOCH;
   }
   return MEND__MASK_NONE;
 }

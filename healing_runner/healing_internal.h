@@ -11,8 +11,8 @@
 
 /* ---- waiting.c: who waits for the deadlines of a bus ---- */
 
-/* Scopes of one bus share one loop, for a bus has one waiter. Begins waiting with the first of them, on `loop` or, when that
- * is NULL, one made for it. Errors: those of mend_loop_new. */
+/* Scopes of one bus share one loop, for a bus has one waiter. Begins waiting with the first of them, on `loop` or, when
+ * that is NULL, one made for it. Errors: those of mend_loop_new. */
 mend_status mend__waiting_begin(mend_bus *bus, mend_loop *loop, mend_error *error);
 /* Ends with the last. */
 void mend__waiting_end(mend_bus *bus);

@@ -1,6 +1,6 @@
 /* Spans as a tree with a time line:
  *
- *   researcher                       |--------------------------------------->|  1 min 30 s  open        1 detection  run a
+ *   researcher                       |--------------------------------------->|  1 min 30 s  open        run a
  *     search                         |##########                              |      22.5 s  after
  *       fetch                        | #######                                |      15.7 s  error       3 attempts
  */

@@ -50,8 +50,8 @@ static void count_attempt(mend__span *span, uint64_t attempt) {
   if (attempt > span->attempts) span->attempts = (uint32_t)attempt;
 }
 
-/* Whether the call is traced. A later attempt goes on with the span of the first; while that is open, only one that says
- * so is another attempt, and else the same start told twice. */
+/* Whether the call is traced. A later attempt goes on with the span of the first; while that is open, only one that
+ * says so is another attempt, and else the same start told twice. */
 static bool begin_call(mend_tracer *tracer, mend__traced_run *run, const call_event *begun) {
   const mend_event *event = begun->event;
   if (event->call == 0) return false;

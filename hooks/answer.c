@@ -1,5 +1,5 @@
-/* What a tool answers. A call has one answer, given by whoever exchanges its absence for it; so it may come from any thread,
- * several times, and while the call is being cancelled. */
+/* What a tool answers. A call has one answer, given by whoever exchanges its absence for it; so it may come from any
+ * thread, several times, and while the call is being cancelled. */
 #include "hooks/answer.h"
 #include "core/json_hash.h"
 #include "hooks/call_internal.h"

@@ -142,12 +142,12 @@ static bool run_tool(mend__attempt *attempt) {
   passage->call->borrowed =
       (mend__call_texts){passage->name, attempt->asked->tool, target->tool, target->args, passage->note};
   attempt->launched = true;
-  const mend__run run = mend__launch(passage, target);
-  if (run == MEND__RUN_UNKNOWN) {
+  const mend__launching run = mend__launch(passage, target);
+  if (run == MEND__LAUNCH_UNKNOWN) {
     attempt->launched = false;
     fail_unknown(attempt, target->tool);
   }
-  return run != MEND__RUN_AWAITED;
+  return run != MEND__LAUNCH_AWAITED;
 }
 
 /* ---- How an attempt ends: each of these publishes the one terminal event ---- */
@@ -297,8 +297,8 @@ static mend_status open_attempt(mend__attempt *attempt) {
   return status == MEND_OK ? mend__publish_before(attempt) : status;
 }
 
-/* again: the hook's wish that it follows, and then it is the last one; NULL for a first attempt. False when its call has still
- * to land: then nothing here is ours any more. */
+/* again: the hook's wish that it follows, and then it is the last one; NULL for a first attempt. False when its call
+ * has still to land: then nothing here is ours any more. */
 static bool begin_attempt(mend__try *self, mend__passage *passage, const mend__target *asked,
                           const mend__redirection *again) {
   mend__attempt *attempt = &self->attempt;

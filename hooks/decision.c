@@ -47,15 +47,6 @@ void mend__decision_move(mend_decision *to, mend_decision *from) {
 
 static size_t room_for(mend_str text) { return text.ptr != NULL ? text.len + 1 : 0; }
 
-/* Copies *text to *place, lets it point there, and moves the place behind it. */
-static void keep(mend_str *text, char **place) {
-  if (text->ptr == NULL) return;
-  memcpy(*place, text->ptr, text->len);
-  (*place)[text->len] = '\0';
-  text->ptr = *place;
-  *place += text->len + 1;
-}
-
 /* Makes the decision what `next` says, whose texts are borrowed; they may be the decision's own. */
 static mend_status set(mend_decision *decision, mend_decision next) {
   const size_t size = room_for(next.reason) + room_for(next.stub) + room_for(next.tool) + room_for(next.args);
@@ -65,10 +56,10 @@ static mend_status set(mend_decision *decision, mend_decision next) {
     if (next.memory == NULL) return MEND_ENOMEM;
   }
   char *place = next.memory;
-  keep(&next.reason, &place);
-  keep(&next.stub, &place);
-  keep(&next.tool, &place);
-  keep(&next.args, &place);
+  next.reason = mend__keep_text(&place, next.reason);
+  next.stub = mend__keep_text(&place, next.stub);
+  next.tool = mend__keep_text(&place, next.tool);
+  next.args = mend__keep_text(&place, next.args);
   mend__decision_clear(decision);
   *decision = next;
   return MEND_OK;

@@ -1,6 +1,6 @@
-/* Running a tool. A blocking one runs here. One that is asynchronous or pooled runs apart from its passage: its call lands when
- * it is answered (a pooled one: when its tool has returned) or cancelled, whichever comes first, and who lands it has the
- * passage go on. */
+/* Running a tool. A blocking one runs here. One that is asynchronous or pooled runs apart from its passage: its call
+ * lands when it is answered (a pooled one: when its tool has returned) or cancelled, whichever comes first, and who
+ * lands it has the passage go on. */
 #include "hooks/call_internal.h"
 
 /* ---- Landing ---- */
@@ -69,13 +69,13 @@ typedef struct executable {
   mend__tool_entry *entry; /* a reference; NULL: the tool is borrowed */
 } executable;
 
-static mend__run run_here(mend_call *call, const executable *what) {
+static mend__launching run_here(mend_call *call, const executable *what) {
   mend__call_begin_run(call, what->entry);
   call->ran = true;
   mend__call_answer_status(call, what->tool->execute(what->ctx, call));
   atomic_store_explicit(&call->landed, true, memory_order_release);
   mend__call_end_run(call);
-  return MEND__RUN_OVER;
+  return MEND__LAUNCH_LANDED;
 }
 
 /* ---- Apart ---- */
@@ -125,7 +125,7 @@ static void refuse(mend_call *call, mend_status status) {
   mend__call_end_run(call);
 }
 
-static mend__run run_apart(mend__passage *passage, const executable *what) {
+static mend__launching run_apart(mend__passage *passage, const executable *what) {
   mend_call *call = passage->call;
   call->passage = passage;
   call->cancel_id = 0;
@@ -139,7 +139,7 @@ static mend__run run_apart(mend__passage *passage, const executable *what) {
     status = call->kind == MEND_TOOL_ASYNC ? begin_async(passage, what) : begin_pooled(passage);
   }
   if (status != MEND_OK) refuse(call, status);
-  return lift_hold(passage) ? MEND__RUN_OVER : MEND__RUN_AWAITED;
+  return lift_hold(passage) ? MEND__LAUNCH_LANDED : MEND__LAUNCH_AWAITED;
 }
 
 /* ---- Which ---- */
@@ -164,9 +164,9 @@ static bool is_pool_thread(const mend__passage *passage) {
   return pool != NULL && mend__pool_is_here(pool);
 }
 
-mend__run mend__launch(mend__passage *passage, const mend__target *target) {
+mend__launching mend__launch(mend__passage *passage, const mend__target *target) {
   executable what;
-  if (!find_tool(passage, target, &what)) return MEND__RUN_UNKNOWN;
+  if (!find_tool(passage, target, &what)) return MEND__LAUNCH_UNKNOWN;
   switch (what.tool->kind) {
   case MEND_TOOL_ASYNC: return run_apart(passage, &what);
   case MEND_TOOL_POOLED:

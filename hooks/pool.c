@@ -1,5 +1,5 @@
-/* Threads for pooled tools. One belongs to a registry of tools; a thread is made when a job comes and none is idle, up to the
- * limit, and then stays. */
+/* Threads for pooled tools. One belongs to a registry of tools; a thread is made when a job comes and none is idle, up
+ * to the limit, and then stays. */
 #include "hooks/hooks_internal.h"
 
 #include <signal.h>

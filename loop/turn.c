@@ -1,4 +1,3 @@
-#include "core/memory.h"
 #include "loop/loop_internal.h"
 
 #include <errno.h>
@@ -32,26 +31,6 @@ void mend__loop_signal(mend_loop *loop) {
   }
 }
 
-static mend_status append(mend_loop *loop, mend__posted *posted) {
-  if (loop->ending) return MEND_ECLOSED;
-  posted->number = ++loop->last_posted_number;
-  *(loop->first_posted != NULL ? &loop->last_posted->next : &loop->first_posted) = posted;
-  loop->last_posted = posted;
-  return MEND_OK;
-}
-
-mend_status mend_loop_post(mend_loop *loop, void (*function)(void *ctx), void *ctx) {
-  mend__posted *posted = mend__alloc(loop->allocator, sizeof *posted);
-  if (posted == NULL) return MEND_ENOMEM;
-  *posted = (mend__posted){.function = function, .ctx = ctx};
-  pthread_mutex_lock(&loop->lock);
-  const mend_status status = append(loop, posted);
-  if (status == MEND_OK) mend__loop_signal(loop);
-  pthread_mutex_unlock(&loop->lock);
-  if (status != MEND_OK) mend__free(loop->allocator, posted);
-  return status;
-}
-
 /* ---- Calls ---- */
 
 void mend__loop_begin_call(mend_loop *loop, const void *called) {
@@ -76,31 +55,13 @@ void mend__loop_await_call(mend_loop *loop, const void *called) {
 
 /* ---- A turn ---- */
 
-static void run_first_posted(mend_loop *loop) {
-  mend__posted *first = loop->first_posted;
-  const mend__posted posted = *first;
-  loop->first_posted = first->next;
-  pthread_mutex_unlock(&loop->lock);
-  mend__free(loop->allocator, first);
-  posted.function(posted.ctx);
-  pthread_mutex_lock(&loop->lock);
-}
-
-/* Those posted meanwhile wait for the next turn, so that nothing else waits for ever; at the end there is no next turn,
- * and posting is over. */
-static void run_posted(mend_loop *loop) {
-  const uint64_t last = loop->last_posted_number;
-  while (loop->first_posted != NULL && (loop->first_posted->number <= last || loop->ending))
-    run_first_posted(loop);
-}
-
-static uint64_t next_deadline(const mend_loop *loop) {
+uint64_t mend__loop_next_deadline(const mend_loop *loop) {
   const uint64_t driver_ns = mend__loop_next_driver(loop);
   const uint64_t timer_ns = mend_deadlines_next(loop->deadlines);
   return driver_ns < timer_ns ? driver_ns : timer_ns;
 }
 
-static void run_due(mend_loop *loop, uint64_t now_ns) {
+void mend__loop_run_due(mend_loop *loop, uint64_t now_ns) {
   mend__loop_run_drivers(loop, now_ns);
   mend__loop_run_timers(loop, now_ns);
 }
@@ -128,7 +89,7 @@ static void set_timer(mend_loop *loop, uint64_t due_ns) {
 /* A time to look at that has not come stays, even when its deadline is gone: were it put off, each of many short calls
  * would wake the loop for its deadline, which is long gone when the loop comes to look. */
 static void rearm(mend_loop *loop, uint64_t now_ns) {
-  const uint64_t next_ns = next_deadline(loop);
+  const uint64_t next_ns = mend__loop_next_deadline(loop);
   if (next_ns < loop->wake_at_ns || loop->wake_at_ns <= now_ns) loop->wake_at_ns = next_ns;
   set_timer(loop, loop->wake_at_ns);
 }
@@ -137,27 +98,8 @@ static void serve_real_time(mend_loop *loop) {
   if (loop->ending) return;
   mend__loop_ask_drivers(loop);
   const uint64_t now_ns = mend_clock_now(loop->clock).mono_ns;
-  run_due(loop, now_ns);
+  mend__loop_run_due(loop, now_ns);
   if (!loop->ending) rearm(loop, now_ns);
-}
-
-/* Somebody's deadline may have passed already when it appeared; no advance is going to stop at it. */
-static void catch_up_with_clock(mend_loop *loop) {
-  if (loop->ending) return;
-  mend__loop_ask_drivers(loop);
-  run_due(loop, mend_clock_now(loop->clock).mono_ns);
-}
-
-static void serve_clock(mend_loop *loop) {
-  const mend__loop_request request = loop->request;
-  if (request == MEND__REQUEST_NONE) {
-    catch_up_with_clock(loop);
-    return;
-  }
-  if (!loop->ending) mend__loop_ask_drivers(loop);
-  if (request == MEND__REQUEST_RUN) run_due(loop, loop->request_ns);
-  loop->request = MEND__REQUEST_NONE;
-  pthread_cond_broadcast(&loop->changed);
 }
 
 static void begin_turn(mend_loop *loop) {
@@ -180,13 +122,13 @@ static bool end_turn(mend_loop *loop) {
 
 static bool take_turn(mend_loop *loop) {
   begin_turn(loop);
-  run_posted(loop);
+  mend__loop_run_posted(loop);
   if (loop->is_virtual) {
-    serve_clock(loop);
+    mend__loop_serve_clock(loop);
   } else {
     serve_real_time(loop);
   }
-  if (loop->ending) run_posted(loop);
+  if (loop->ending) mend__loop_run_posted(loop);
   return end_turn(loop);
 }
 
@@ -201,65 +143,3 @@ void mend__loop_turn(mend_loop *loop) {
   }
   mend__loop_unhold(loop);
 }
-
-/* ---- The hand-shake with a virtual clock. Its calls come one at a time, on the thread that advances. ---- */
-
-/* A function that the loop runs advances the clock: what was posted behind it waits for its end. */
-static void serve_within_turn(mend_loop *loop) {
-  pthread_mutex_lock(&loop->lock);
-  serve_clock(loop);
-  pthread_mutex_unlock(&loop->lock);
-}
-
-typedef enum caller_place { ELSEWHERE, ON_LOOP, IN_TURN } caller_place;
-
-/* In a base that nobody has dispatched there is no other thread to wait for. */
-static caller_place place_of_caller(const mend_loop *loop) {
-  if (mend__loop_is_in_turn(loop)) return IN_TURN;
-  return !loop->thread_known || mend__loop_is_here(loop) ? ON_LOOP : ELSEWHERE;
-}
-
-static void hand_over(mend_loop *loop, mend__loop_request request, uint64_t now_ns) {
-  pthread_mutex_lock(&loop->lock);
-  loop->request = request;
-  loop->request_ns = now_ns;
-  const caller_place place = place_of_caller(loop);
-  if (place == ELSEWHERE) {
-    mend__loop_signal(loop);
-    while (loop->request != MEND__REQUEST_NONE && !loop->ended)
-      pthread_cond_wait(&loop->changed, &loop->lock);
-  }
-  pthread_mutex_unlock(&loop->lock);
-  if (place == ON_LOOP) mend__loop_turn(loop);
-  if (place == IN_TURN) serve_within_turn(loop);
-}
-
-static bool is_behind(mend_loop *loop) {
-  if (loop->ending) return false;
-  if (atomic_load(&loop->stale)) return true;
-  return !mend__loop_is_in_turn(loop) && (loop->running || loop->first_posted != NULL);
-}
-
-/* What was posted may post; who does so without end does not stop the clock. */
-static void catch_up(mend_loop *loop) {
-  bool behind = true;
-  for (int round = 0; behind && round < MEND_CLOCK_RUNS_MAX; round++) {
-    pthread_mutex_lock(&loop->lock);
-    behind = is_behind(loop);
-    pthread_mutex_unlock(&loop->lock);
-    if (behind) hand_over(loop, MEND__REQUEST_CATCH_UP, 0);
-  }
-}
-
-uint64_t mend__loop_clock_next(void *ctx) {
-  mend_loop *loop = ctx;
-  mend__loop_hold(loop); /* it may end in a turn on this thread */
-  catch_up(loop);
-  pthread_mutex_lock(&loop->lock);
-  const uint64_t next_ns = loop->ending ? MEND_NEVER : next_deadline(loop);
-  pthread_mutex_unlock(&loop->lock);
-  mend__loop_unhold(loop);
-  return next_ns;
-}
-
-void mend__loop_clock_run(void *ctx, uint64_t now_ns) { hand_over(ctx, MEND__REQUEST_RUN, now_ns); }

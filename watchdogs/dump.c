@@ -2,13 +2,15 @@
 #include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
+#include <inttypes.h>
+
 static void write_time(mend__buffer *text, uint64_t mono_ns) {
   if (mono_ns == MEND_NEVER) {
     mend__buffer_str(text, MEND_STR("never"));
-    return;
+  } else {
+    mend__buffer_seconds(text, mono_ns);
+    mend__buffer_str(text, MEND_STR(" s"));
   }
-  mend__buffer_seconds(text, mono_ns);
-  mend__buffer_str(text, MEND_STR(" s"));
 }
 
 static void write_head(mend__buffer *text, mend_watch *watch) {
@@ -36,8 +38,7 @@ static void write_state(mend__buffer *text, const mend__watch_entry *entry) {
   char line[LINE_SIZE] = "";
   if (entry->watchdog->vtable.describe == NULL) return;
   entry->watchdog->vtable.describe(entry->state, line, sizeof line);
-  mend__buffer_str(text, MEND_STR(": "));
-  mend__buffer_str(text, mend_str_from(line));
+  mend__buffer_printf(text, ": %s", line);
 }
 
 static void write_deadline(mend__buffer *text, const mend__watch_entry *entry) {
@@ -67,14 +68,9 @@ static void write_entries(mend__buffer *text, const mend_watch *watch) {
 /* ---- Detections ---- */
 
 static void write_detection(mend__buffer *text, const mend_detection *detection) {
-  mend__buffer_str(text, MEND_STR("  "));
-  mend__buffer_u64(text, detection->id);
-  mend__buffer_printf(text, " %.*s %.*s at ", MEND_STR_ARG(detection->detector), MEND_STR_ARG(detection->reason));
+  mend__buffer_printf(text, "  %" PRIu64 " %s %s at ", detection->id, detection->detector.ptr, detection->reason.ptr);
   write_time(text, detection->detected_ns);
-  if (detection->cause_seq != 0) {
-    mend__buffer_str(text, MEND_STR(", event "));
-    mend__buffer_u64(text, detection->cause_seq);
-  }
+  if (detection->cause_seq != 0) mend__buffer_printf(text, ", event %" PRIu64, detection->cause_seq);
   if (!mend__detection_is_announced(detection)) mend__buffer_str(text, MEND_STR(", not announced yet"));
   mend__buffer_str(text, MEND_STR(": "));
   mend__buffer_json_string(text, detection->summary);
@@ -82,14 +78,10 @@ static void write_detection(mend__buffer *text, const mend_detection *detection)
 }
 
 static void write_log(mend__buffer *text, mend_watch *watch) {
-  const uint64_t announced = atomic_load(&watch->announced);
   mend_detection_cursor cursor = MEND_DETECTION_CURSOR_INIT;
   const mend_detection *detection;
-  mend__buffer_str(text, MEND_STR("detections: "));
-  mend__buffer_u64(text, watch->log.count);
-  mend__buffer_str(text, MEND_STR(", announced "));
-  mend__buffer_u64(text, announced);
-  mend__buffer_char(text, '\n');
+  mend__buffer_printf(text, "detections: %" PRIu64 ", announced %" PRIu64 "\n", watch->log.count,
+                      atomic_load(&watch->announced));
   while (mend__log_next(&watch->log, &cursor, &detection) == MEND_OK) {
     write_detection(text, detection);
     mend_detection_release(detection);

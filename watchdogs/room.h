@@ -4,9 +4,9 @@
 
 #include "mend/watchdogs.h"
 
-/* Lets every watchdog of the run do what is due, and asks those without deadlines of their own whether it is time or not:
- * the last look before a scope ends. What they find is announced, and so is what an expiry under way on another thread has
- * found. */
+/* Lets every watchdog of the run do what is due, and asks those without deadlines of their own whether it is time or
+ * not: the last look before a scope ends. What they find is announced, and so is what an expiry under way on another
+ * thread has found. */
 void mend__run_poll_watchdogs(mend_run *run);
 
 /* For as long as a scope lasts, beside whoever else watches the run with it; counted. */
@@ -17,8 +17,8 @@ void mend__scope_unwatch(mend_watchdog *watchdog, mend_run *run);
 bool mend__detection_is_announced(const mend_detection *detection);
 /* How many of the run's have been announced. */
 uint64_t mend__run_announcements(mend_run *run);
-/* Counts that of this id as announced from here on, for who acts at the end of its delivery. One that is not in the log, or
- * counts already, is allowed. */
+/* Counts that of this id as announced from here on, for who acts at the end of its delivery. One that is not in the
+ * log, or counts already, is allowed. */
 void mend__run_announced(mend_run *run, uint64_t id);
 
 /* Stall, Loop and Regression as far as the options enable them, one reference each; the options are checked. Errors:

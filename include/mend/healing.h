@@ -83,9 +83,10 @@ typedef struct mend_healing_report {
 
 typedef struct mend_scope_options {
   size_t size;
-  mend_run *run;                   /**< NULL: a new one of the runner's bus, for this scope */
-  mend_healing_report *ret_report; /**< filled in when the scope is left or could not be entered (that of a nested scope
-                                        with what happened so far); start from MEND_HEALING_REPORT_INIT; NULL: nobody asks */
+  mend_run *run; /**< NULL: a new one of the runner's bus, for this scope */
+  /** Filled in when the scope is left or could not be entered (that of a nested scope with what happened so far); start
+   * from MEND_HEALING_REPORT_INIT; NULL: nobody asks. */
+  mend_healing_report *ret_report;
 } mend_scope_options;
 #define MEND_SCOPE_OPTIONS_INIT                                                                                        \
   { sizeof(mend_scope_options), NULL, NULL }

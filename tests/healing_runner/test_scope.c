@@ -1,5 +1,5 @@
-/* Healing scopes: what is set up and taken down, how a scope may be left, whose run it is, and what a hung, a looping and a
- * declining agent come to. */
+/* Healing scopes: what is set up and taken down, how a scope may be left, whose run it is, and what a hung, a looping
+ * and a declining agent come to. */
 #include "mend/healing.h"
 #include "mend/json.h"
 #include "mend/metacognition.h"
@@ -688,8 +688,8 @@ Test(healing, a_deadline_is_decided_about_on_the_loops_thread) {
   cr_assert(mend_test_threads_are(threads) || threads == 1);
 }
 
-/* The bus is watched already, and a call is open when the scope is entered: the loop learns of it at once, and one loop is
- * reported once. */
+/* The bus is watched already, and a call is open when the scope is entered: the loop learns of it at once, and one loop
+ * is reported once. */
 Test(healing, a_bus_that_is_watched_already) {
   world w;
   open_world(&w);
