@@ -155,11 +155,5 @@ mend_status mend_deadlines_dump(const mend_deadlines *deadlines, const mend_allo
   } else {
     mend__buffer_printf(&text, "broken: %s\n", error.message);
   }
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

@@ -94,12 +94,10 @@ mend__mask mend__mask_of_string(mend_str text) {
 
 /* ---- Where none of them is masked ---- */
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
 static bool begins_with_word(mend_str text, mend_str word) {
   if (text.len < word.len) return false;
   for (size_t i = 0; i < word.len; i++) {
-    if (lower(text.ptr[i]) != word.ptr[i]) return false;
+    if (mend__lower(text.ptr[i]) != word.ptr[i]) return false;
   }
   return true;
 }

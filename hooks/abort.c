@@ -101,7 +101,7 @@ bool mend_run_is_aborted(mend_run *run) {
 static void copy_cut(char *target, size_t size, mend_str text) {
   if (target == NULL || size == 0) return;
   const size_t len = mend__utf8_cut(text, size - 1);
-  if (len > 0) memcpy(target, text.ptr, len);
+  if (text.ptr != NULL) memcpy(target, text.ptr, len);
   target[len] = '\0';
 }
 

@@ -128,17 +128,18 @@ void mend__call_land(mend_call *call);
 /* Once the call has landed: nothing of the library looks at its token any more. */
 void mend__call_settle(mend_call *call);
 
-/* Where those that wait for their calls on this thread find the ones that have landed. */
-typedef struct mend__mailbox {
+/* What a thread waits on for what others do. It may be freed as soon as it was rung often enough. */
+typedef struct mend__bell {
   pthread_mutex_t lock;
-  pthread_cond_t arrived;
-  mend__passage *first, *last;
-} mend__mailbox;
-#define MEND__MAILBOX_INIT                                                                                             \
-  { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL }
-/* One that has landed, the first first; waits for it, or returns NULL. */
-mend__passage *mend__mailbox_take(mend__mailbox *mailbox, bool waits);
-void mend__mailbox_end(mend__mailbox *mailbox);
+  pthread_cond_t changed;
+  size_t rung;
+} mend__bell;
+#define MEND__BELL_INIT                                                                                                \
+  { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
+void mend__bell_ring(mend__bell *bell);
+/* Waits until it was rung so many times, which then do not count any more. */
+void mend__bell_await(mend__bell *bell, size_t times);
+void mend__bell_end(mend__bell *bell);
 
 /* ---- passage.c: a call, from its opening to its end ---- */
 
@@ -165,8 +166,7 @@ struct mend__passage {
   mend_status error;               /* why it could not be published */
 
   atomic_uint holds; /* until launching has returned, and until the call has landed: who lifts the last one goes on */
-  mend__mailbox *mailbox; /* where its caller waits; NULL: it goes on where its call lands */
-  mend__passage *next_arrived;
+  mend__bell *bell;  /* its caller waits for it; NULL: it goes on where its call lands */
   void (*go_on)(mend__passage *passage);
   mend__passage *next_told;
 };
@@ -179,7 +179,7 @@ mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary,
 mend_status mend__passage_renew(mend__passage *passage);
 /* Closes it, and returns what the flow returns. */
 mend_status mend__passage_end(mend__passage *passage);
-/* The same in two steps, between which somebody is told, on this thread: the call is open no more, but a scope is not left. */
+/* The same in two steps, between which somebody is told, on this thread: the call is closed, but no scope is left. */
 mend_status mend__passage_close(mend__passage *passage);
 void mend__passage_told(mend__passage *passage);
 /* Whether this thread is in it: who drains a boundary does not wait for what only the draining thread can end. */
@@ -221,8 +221,7 @@ typedef struct mend__attempt {
   mend__question question; /* of a decision that escalates; its text is ours */
 } mend__attempt;
 
-/* A try: an attempt, and another one when an after or on_error hook redirects it. What became of it is in the result.
- * */
+/* A try: an attempt, and another one when an after or on_error hook redirects it. The result says how it ended. */
 typedef struct mend__try {
   mend__attempt attempt;
   mend__redirection instead; /* decided before the tool ran */

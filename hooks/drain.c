@@ -29,7 +29,7 @@ void mend__boundary_step_in(mend_call *call) {
 void mend__boundary_step_out(mend__passage *passage) {
   mend__run_lock(passage->boundary->run);
   passage->call->has_thread = false;
-  passage->has_thread = passage->mailbox != NULL;
+  passage->has_thread = passage->bell != NULL;
   mend__run_unlock(passage->boundary->run);
 }
 

@@ -87,7 +87,7 @@ mend_status mend_boundary_start(mend_boundary *boundary, mend_str tool, mend_str
                                 mend_call_done done, void *ctx, uint64_t *ret_call) {
   if (boundary == NULL || done == NULL) return MEND_EINVAL;
   mend__call_request request;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   const mend_status status = mend__call_request_take(&request, boundary, tool, args, options, &error);
   started_call *call = status == MEND_OK ? started_new(&request, boundary->allocator) : NULL;
   if (call != NULL) {

@@ -14,16 +14,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Copies the text to *place with a NUL behind, and moves the place behind that; absent stays absent. */
-static inline mend_str mend__keep_text(char **place, mend_str text) {
-  if (text.ptr == NULL) return text;
-  char *copy = *place;
-  if (text.len > 0) memcpy(copy, text.ptr, text.len);
-  copy[text.len] = '\0';
-  *place += text.len + 1;
-  return (mend_str){copy, text.len};
-}
-
 /* How deep arguments and results may nest: one less than a reader of journals takes, where an object is around them. */
 enum { MEND__VALUE_DEPTH = MEND_JSON_DEPTH_MAX - 1 };
 
@@ -108,8 +98,8 @@ mend__pool *mend__pool_new(const mend_allocator *allocator, uint32_t threads, ui
 /* From here on there are no jobs. Threads that are idle have ended when this returns; one that is not, which may be the
  * calling one, ends when its job has, and the last of them frees the pool. */
 void mend__pool_end(mend__pool *pool);
-/* MEND_ELIMIT: too many are waiting; MEND_ENOMEM: there is no thread and none can be made; MEND_ECANCELLED: withdrawn.
- * */
+/* MEND_ELIMIT: too many are waiting; MEND_ENOMEM: there is no thread and none can be made; MEND_ECANCELLED:
+ * withdrawn. */
 mend_status mend__pool_submit(mend__pool *pool, mend__job *job);
 /* Unless a thread has taken it, it is never run. True when it was waiting, and so is the caller's again. */
 bool mend__pool_withdraw(mend__pool *pool, mend__job *job);
@@ -180,8 +170,7 @@ typedef struct mend__abort_frame {
 typedef struct mend__decider mend__decider;
 typedef struct mend__passage mend__passage;
 
-/* ---- open_calls.c: the passages of a run that are open, in the order they were opened and by number; under its lock
- * ---- */
+/* ---- open_calls.c: the passages of a run that are open, in the order they were opened; under its lock ---- */
 
 enum { MEND__OPEN_MAX = 65536, MEND__OPEN_FEW = 8 };
 
@@ -268,8 +257,7 @@ struct mend_boundary {
   size_t running_count;
   mend__passage *told; /* closed ones whose `done` is being called */
   size_t told_count;
-  mend_token
-      *drain; /* cancelled when none of these is left but those of the thread that waits for it; NULL: nobody does */
+  mend_token *drain; /* cancelled when none of these is left but those of the thread that waits; NULL: none does */
   size_t own_open, own_running, own_told;
 };
 
@@ -318,7 +306,7 @@ void mend__deciders_forget(mend__run_state *state);
 /* A line each. */
 void mend__deciders_dump(mend__run_state *state, mend__buffer *text);
 
-/* For healing_runner/: hooks/scope.h (house header) declares mend__boundary_close, _drain and _settle; boundary.c,
- * call.c and decider.c implement them. */
+/* For healing_runner/: hooks/scope.h (house header) declares mend__boundary_close, _drain and _settle; drain.c
+ * implements them. */
 
 #endif

@@ -96,7 +96,7 @@ static uint64_t number_within(const mend_call *call, const mend_boundary *bounda
 
 mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary, const mend__target *given,
                                 const mend_call_options *options, mend_result *result, mend__target *ret_target) {
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_status status = read_target(given, boundary->allocator, ret_target, &error);
   if (status != MEND_OK) return mend__result_refuse(result, boundary->allocator, status, error.message);
   *passage = (mend__passage){.has_thread = true,

@@ -4,15 +4,6 @@
 
 #include <inttypes.h>
 
-static void write_time(mend__buffer *text, uint64_t mono_ns) {
-  if (mono_ns == MEND_NEVER) {
-    mend__buffer_str(text, MEND_STR("never"));
-  } else {
-    mend__buffer_seconds(text, mono_ns);
-    mend__buffer_str(text, MEND_STR(" s"));
-  }
-}
-
 static const char *thread_of(const mend_loop *loop) {
   if (loop->owns_thread) return "a thread of its own";
   return loop->thread_known ? "a caller's base" : "a caller's base, not dispatched yet";
@@ -23,10 +14,10 @@ static void write_head(mend__buffer *text, const mend_loop *loop) {
                       loop->running ? "in a turn" : "waiting", atomic_load(&loop->turns),
                       atomic_load(&loop->references));
   mend__buffer_printf(text, "%s clock: it is ", loop->is_virtual ? "virtual" : "real");
-  write_time(text, mend_clock_now(loop->clock).mono_ns);
+  mend__buffer_time(text, mend_clock_now(loop->clock).mono_ns);
   if (!loop->is_virtual) {
     mend__buffer_str(text, MEND_STR(", it looks again at "));
-    write_time(text, loop->wake_at_ns);
+    mend__buffer_time(text, loop->wake_at_ns);
   }
   mend__buffer_char(text, '\n');
 }
@@ -52,14 +43,14 @@ static void write_drivers(mend__buffer *text, const mend_loop *loop) {
                       atomic_load(&loop->stale) ? ", to be asked anew" : "");
   for (size_t i = 0; i < loop->driver_count; i++) {
     mend__buffer_printf(text, "  context %#" PRIxPTR ", deadline ", (uintptr_t)loop->drivers[i].given.ctx);
-    write_time(text, loop->drivers[i].next_ns);
+    mend__buffer_time(text, loop->drivers[i].next_ns);
     mend__buffer_char(text, '\n');
   }
 }
 
 static void write_timers(mend__buffer *text, const mend_loop *loop) {
   mend__buffer_printf(text, "timers: %zu, deadline ", mend_deadlines_count(loop->deadlines));
-  write_time(text, mend_deadlines_next(loop->deadlines));
+  mend__buffer_time(text, mend_deadlines_next(loop->deadlines));
   mend__buffer_char(text, '\n');
 }
 
@@ -77,11 +68,5 @@ mend_status mend_loop_dump(mend_loop *loop, const mend_allocator *allocator, cha
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   write_loop(&text, loop);
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

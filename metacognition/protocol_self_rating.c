@@ -1,4 +1,5 @@
 #include "core/options_size.h"
+#include "core/text.h"
 #include "metacognition/metacognition_internal.h"
 
 #include <stdlib.h>
@@ -31,34 +32,24 @@ static mend_status ask(const self_rating *self, const mend_protocol_input *input
   mend__buffer_init(&question, self->allocator);
   write_question(self, input, &question);
   const mend_status status =
-      question.failed ? MEND_ENOMEM : self->ask(self->ask_ctx, (mend_str){question.data, question.len}, ret_reply);
+      question.failed ? MEND_ENOMEM : self->ask(self->ask_ctx, mend__buffer_text(&question), ret_reply);
   mend__buffer_free(&question);
   return status;
 }
 
 /* ---- The reply ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-static mend_str trim(mend_str text) {
-  for (; text.len > 0 && is_blank(text.ptr[0]); text.len--)
-    text.ptr++;
-  while (text.len > 0 && is_blank(text.ptr[text.len - 1]))
-    text.len--;
-  return text;
-}
-
 /* Takes "```json" with the rest of its line from the front and "```" from the end. */
 static mend_str without_fences(mend_str text) {
   static const size_t fence = 3;
-  text = trim(text);
+  text = mend__trim(text);
   if (text.len < fence || memcmp(text.ptr, "```", fence) != 0) return text;
   const char *line_end = memchr(text.ptr, '\n', text.len);
   if (line_end == NULL) return text;
   text.len -= (size_t)(line_end + 1 - text.ptr);
   text.ptr = line_end + 1;
   if (text.len >= fence && memcmp(text.ptr + text.len - fence, "```", fence) == 0) text.len -= fence;
-  return trim(text);
+  return mend__trim(text);
 }
 
 static mend_status read_reply(const char *reply, mend_enriched *enriched, mend_error *error) {

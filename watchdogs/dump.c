@@ -4,24 +4,15 @@
 
 #include <inttypes.h>
 
-static void write_time(mend__buffer *text, uint64_t mono_ns) {
-  if (mono_ns == MEND_NEVER) {
-    mend__buffer_str(text, MEND_STR("never"));
-  } else {
-    mend__buffer_seconds(text, mono_ns);
-    mend__buffer_str(text, MEND_STR(" s"));
-  }
-}
-
 static void write_head(mend__buffer *text, mend_watch *watch) {
   mend__buffer_str(text, MEND_STR("watch of run "));
   mend__buffer_json_string(text, mend_run_id(watch->run));
   mend__buffer_str(text, MEND_STR(": it is "));
-  write_time(text, mend_clock_now(watch->hub->clock).mono_ns);
+  mend__buffer_time(text, mend_clock_now(watch->hub->clock).mono_ns);
   mend__buffer_str(text, MEND_STR(", the next deadline is "));
-  write_time(text, watch->next_ns);
+  mend__buffer_time(text, watch->next_ns);
   mend__buffer_str(text, MEND_STR(", looked for at "));
-  write_time(text, watch->armed_ns);
+  mend__buffer_time(text, watch->armed_ns);
   mend__buffer_char(text, '\n');
 }
 
@@ -44,7 +35,7 @@ static void write_state(mend__buffer *text, const mend__watch_entry *entry) {
 static void write_deadline(mend__buffer *text, const mend__watch_entry *entry) {
   if (entry->watchdog->vtable.expire == NULL) return;
   mend__buffer_str(text, mend__watchdog_polls(entry->watchdog) ? MEND_STR(", polled at ") : MEND_STR(", deadline "));
-  write_time(text, entry->deadline_ns);
+  mend__buffer_time(text, entry->deadline_ns);
 }
 
 static void write_entry(mend__buffer *text, const mend__watch_entry *entry) {
@@ -69,7 +60,7 @@ static void write_entries(mend__buffer *text, const mend_watch *watch) {
 
 static void write_detection(mend__buffer *text, const mend_detection *detection) {
   mend__buffer_printf(text, "  %" PRIu64 " %s %s at ", detection->id, detection->detector.ptr, detection->reason.ptr);
-  write_time(text, detection->detected_ns);
+  mend__buffer_time(text, detection->detected_ns);
   if (detection->cause_seq != 0) mend__buffer_printf(text, ", event %" PRIu64, detection->cause_seq);
   if (!mend__detection_is_announced(detection)) mend__buffer_str(text, MEND_STR(", not announced yet"));
   mend__buffer_str(text, MEND_STR(": "));
@@ -102,11 +93,5 @@ mend_status mend_run_watch_dump(mend_run *run, const mend_allocator *allocator, 
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   write_watch(&text, watch);
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

@@ -1,4 +1,5 @@
 /* What is one a bus: who watches all of its runs, and when somebody has to look at which of them. */
+#include "core/seconds.h"
 #include "watchdogs/watchdogs_internal.h"
 
 /* ---- Beginning and end ---- */

@@ -27,7 +27,8 @@ enum { MEND__BUILTIN_MAX = 3 };
 mend_status mend__builtins_new(const mend_options *options, const mend_allocator *allocator,
                                mend_watchdog *ret_watchdogs[MEND__BUILTIN_MAX], size_t *ret_count, mend_error *error);
 
-/* A sentence about options that are allowed and often regretted; NULL when there is none. Static. */
-const char *mend__watch_warning(const mend_options *options);
+/* Sentences about options that are allowed and have no effect, or are often regretted. Static. Returns how many. */
+enum { MEND__WATCH_WARNINGS_MAX = 3 };
+size_t mend__watch_warnings(const mend_options *options, const char *ret_warnings[MEND__WATCH_WARNINGS_MAX]);
 
 #endif

@@ -15,8 +15,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define MEND__CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 /* ---- wants.c: which events a watchdog wants ---- */
 
 #define MEND__KIND_WORDS ((MEND_EVENT_KIND_COUNT + 63) / 64)
@@ -69,8 +67,6 @@ mend_status mend__watchdog_new_counting(const mend_watchdog_vtable *vtable, void
 
 /* ---- detector.c: what the built-in ones share ---- */
 
-/* seconds > 0, rounded to the nearest nanosecond; MEND_NEVER for more than fits. */
-uint64_t mend__seconds_to_ns(double seconds);
 /* Seconds with one decimal, for sentences. */
 void mend__buffer_tenths(mend__buffer *buffer, uint64_t ns);
 /* A tool's name in a sentence, cut to a usual length; "a call" when it has none. */

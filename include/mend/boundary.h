@@ -172,9 +172,11 @@ typedef struct mend_batch_call {
   { sizeof(mend_batch_call), MEND_ABSENT, MEND_ABSENT, NULL, MEND_OK, MEND_RESULT_INIT }
 
 /**
- * Fan-out: several calls at once, and waits for all of them. Asynchronous and pooled ones begin first, in the order
- * given; then the blocking ones run here, one after the other; then it waits. Hooks run and events are published on
- * this thread. An abort ends those under way and refuses the rest. \param count  0: nothing
+ * Fan-out: several calls at once, and waits until all of them are over, their after hooks too. Asynchronous and pooled
+ * ones begin first, in the order given; each ends where it is answered or cancelled, as with mend_boundary_start,
+ * whatever this thread is doing. Then the blocking ones run here, one after the other; then it waits. An abort ends
+ * those under way and refuses the rest. One of them is cancelled by its number, which mend_call_from_name makes of its
+ * call_name. \param count  0: nothing
  * Returns MEND_OK when all of them did, else MEND_ABORTED when one was aborted, else the status of the first that
  * failed. MEND_EINVAL for calls that are NULL or of a wrong size, before any of them runs; MEND_ENOMEM when there is no
  * memory to begin, and none has run.

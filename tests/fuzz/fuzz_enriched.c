@@ -1,5 +1,5 @@
-/* Enriched results: something else, not JSON, or read, with a confidence within its range, and the same when written and
- * read again. */
+/* Enriched results: something else, not JSON, or read, with a confidence within its range, and the same when written
+ * and read again. */
 #include "fuzz/fuzz.h"
 #include "mend/metacognition.h"
 

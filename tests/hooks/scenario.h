@@ -1,5 +1,5 @@
-/* Scenarios as data: a line a step, and what is expected of it as one line of text. See tests/data/hooks_boundary/README.md.
- * Everything lives on a virtual clock and counted memory. */
+/* Scenarios as data: a line a step, and what is expected of it as one line of text. See
+ * tests/data/hooks_boundary/README.md. Everything lives on a virtual clock and counted memory. */
 #ifndef MEND_TESTS_HOOKS_SCENARIO_H
 #define MEND_TESTS_HOOKS_SCENARIO_H
 
@@ -18,7 +18,7 @@ typedef struct log_text {
   size_t len;
 } log_text;
 
-/* A hook or a tool whose behaviour is written down: for each time it is asked one item, the last one for all later times. */
+/* A hook or a tool whose behaviour is written down: for each time it is asked one item, the last one from then on. */
 typedef struct scripted {
   struct scenario *scenario;
   char name[64];

@@ -29,10 +29,9 @@ static const batch_row rows[] = {
      {"c", "b", "c", "a"},
      MEND_ABORTED,
      {MEND_OK, MEND_ABORTED, MEND_ABORTED, MEND_ABORTED},
-     "before#1:a 2/before#1:c 2/after#1:c 3/before#1:b 3/cancelled#1:b~late cancelled#1:a 4/refused:c",
+     "before#1:a 2/before#1:c 2/after#1:c 3/before#1:b cancelled#1:a 3/cancelled#1:b~late 4/refused:c",
      "a({}) c({}) b({})"},
-    /* The one that is redirected to an asynchronous tool is waited for too, which lets go of it when all of them are
-     * begun. */
+    /* One that is redirected to an asynchronous tool is waited for too. */
     {"hook h before=redirect=a=-|async a none|tool b ok=1",
      {"b", "b"},
      MEND_EFAILED,
@@ -158,6 +157,98 @@ Test(batch, at_once) {
     kinds_close(&w);
     pthread_barrier_destroy(&self.barrier);
   }
+}
+
+/* ---- Beside a blocking tool, which does not hold back the ends of the others ---- */
+
+typedef struct company {
+  kinds_world *w;
+  gate stuck;          /* that tool runs */
+  gate answers, ended; /* the quick tool may answer; its call has ended */
+  unsigned cancelled;  /* calls, as the blocking tool finds them */
+  unsigned stalls;
+  char stalled[16]; /* the tool that was found last */
+} company;
+
+static void pass_ms(const company *self, uint64_t ms) {
+  mend_clock_advance(self->w->clock, ms * (MEND_SECOND_NS / 1000));
+}
+
+static mend_status answer_when_told(void *ctx, mend_call *call) {
+  gate_await(&((company *)ctx)->answers, 1);
+  return mend_call_succeed(call, MEND_STR("1"));
+}
+
+static mend_status get_stuck(void *ctx, mend_call *call) {
+  gate_add(&((company *)ctx)->stuck);
+  return wait_for_end(NULL, call);
+}
+
+/* The quick call ends after 10 ms, a cancelled one at once, and this tool after 400 ms. */
+static mend_status take_long(void *ctx, mend_call *call) {
+  company *self = ctx;
+  gate_await(&self->stuck, 1);
+  pass_ms(self, 10);
+  gate_add(&self->answers);
+  gate_await(&self->ended, 1);
+  mend_run_cancel_call(self->w->run, mend_call_from_name(MEND_STR("toolu_01")), MEND_STR("enough"));
+  self->cancelled = atomic_load(&self->w->cancelled);
+  pass_ms(self, 390);
+  return mend_call_succeed(call, MEND_STR("2"));
+}
+
+static mend_status note_end(void *ctx, const mend_event *event) {
+  const mend_any_event *any = (const mend_any_event *)(const void *)event;
+  if (mend_str_equal(any->tool_after.tool_name, MEND_STR("quick"))) gate_add(&((company *)ctx)->ended);
+  return MEND_OK;
+}
+
+static mend_status note_stall(void *ctx, const mend_event *event) {
+  company *self = ctx;
+  const mend_any_event *any = (const mend_any_event *)(const void *)event;
+  self->stalls++;
+  snprintf(self->stalled, sizeof self->stalled, "%.*s", MEND_STR_ARG(any->detection.tool_name));
+  return MEND_OK;
+}
+
+static void watch_stalls(kinds_world *w, double timeout_s) {
+  mend_options options = MEND_OPTIONS_INIT;
+  options.loop.enable = false;
+  options.stall.timeout_s = timeout_s;
+  cr_assert_eq(mend_bus_watch(w->bus, &options, NULL), MEND_OK);
+}
+
+Test(batch, beside_a_blocking_tool) {
+  static const char *const tools[] = {"quick", "stuck", "long"};
+  static const double durations_ms[] = {10, 10, 400};
+  static const mend_status statuses[] = {MEND_OK, MEND_ECANCELLED, MEND_OK};
+  kinds_world w;
+  kinds_open(&w);
+  company self = {.w = &w, .stuck = GATE_INIT, .answers = GATE_INIT, .ended = GATE_INIT};
+  mend_batch_call calls[3];
+  mend_call_options named = MEND_CALL_OPTIONS_INIT;
+  named.call_name = MEND_STR("toolu_01");
+  watch_stalls(&w, 0.2);
+  cr_assert_eq(mend_bus_subscribe(w.bus, "tool.after", note_end, &self, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w.bus, "healing.detection", note_stall, &self, NULL, NULL), MEND_OK);
+  kinds_add(&w, "quick", MEND_TOOL_POOLED, answer_when_told, &self);
+  kinds_add(&w, "stuck", MEND_TOOL_POOLED, get_stuck, &self);
+  kinds_add(&w, "long", MEND_TOOL_BLOCKING, take_long, &self);
+  for (size_t i = 0; i < 3; i++) {
+    calls[i] = (mend_batch_call)MEND_BATCH_CALL_INIT;
+    calls[i].tool = mend_str_from(tools[i]);
+    if (i == 1) calls[i].options = &named;
+  }
+  cr_assert_eq(mend_boundary_call_all(w.boundary, calls, 3), MEND_ECANCELLED);
+  for (size_t i = 0; i < 3; i++) {
+    cr_assert_eq(calls[i].status, statuses[i], "%s", tools[i]);
+    cr_assert_eq(calls[i].result.duration_ms, durations_ms[i], "%s: %g", tools[i], calls[i].result.duration_ms);
+    mend_result_clear(&calls[i].result);
+  }
+  cr_assert_eq(self.cancelled, 1u);
+  cr_assert_eq(self.stalls, 1u);
+  cr_assert_str_eq(self.stalled, "long");
+  kinds_close(&w);
 }
 
 /* From a thread of the pool pooled calls run one after the other. */

@@ -80,7 +80,7 @@ Test(frames, abort_without_memory) {
 
 Test(frames, boundaries) {
   scenario *s = scenario_new();
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_boundary *boundary = NULL;
   mend_hooks *publishing;
   char long_name[80];
