@@ -42,7 +42,8 @@ typedef struct bench_rows {
   size_t count;
 } bench_rows;
 
-extern const bench_rows bench_bus_rows, bench_watchdog_rows, bench_hook_rows, bench_hash_rows, bench_replay_rows;
+extern const bench_rows bench_bus_rows, bench_watchdog_rows, bench_hook_rows, bench_hash_rows, bench_replay_rows,
+    bench_http_rows;
 
 #define BENCH_ROWS(array)                                                                                              \
   { (array), sizeof(array) / sizeof *(array) }

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS libmend libmend_static libmend_core EXPORT mend-targets)
 if(MEND_PROGRAM)
-  install(TARGETS mend)
+  install(TARGETS mend mend-fault-server)
 endif()
 
 file(RELATIVE_PATH PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

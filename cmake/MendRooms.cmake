@@ -7,6 +7,8 @@
 # What a name in the table's last column that is no room stands for.
 set(MEND_LIBRARY_xxhash PkgConfig::XXHASH)
 set(MEND_LIBRARY_libevent PkgConfig::LIBEVENT)
+set(MEND_LIBRARY_libcurl PkgConfig::LIBCURL)
+set(MEND_LIBRARY_jansson PkgConfig::JANSSON)
 
 # mend_read_rooms() reads the table: MEND_ROOMS; MEND_CORE_ROOMS, those that need neither libevent nor libcurl; and for each
 # room MEND_<room>_SEES (itself and every room it may use) and MEND_<room>_LIBRARIES (those of all rooms it sees).
@@ -54,9 +56,27 @@ function(mend_link_libraries target visibility)
   endforeach()
 endfunction()
 
+# mend_embed_texts(<room> <variable>): each <room>/<name>.json becomes a C text, const char mend__<room>_<name>_json[], which
+# ends with a NUL. The sources that define them are appended to the variable.
+function(mend_embed_texts room variable)
+  file(GLOB texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.json)
+  foreach(text IN LISTS texts)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${text})
+    cmake_path(GET text STEM name)
+    set(symbol mend__${room}_${name}_json)
+    file(READ ${text} bytes HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    set(source ${PROJECT_BINARY_DIR}/texts/${symbol}.c)
+    file(CONFIGURE OUTPUT ${source} CONTENT "extern const char ${symbol}[];\nconst char ${symbol}[] = {\n${bytes}0};\n" @ONLY)
+    list(APPEND ${variable} ${source})
+  endforeach()
+  set(${variable} ${${variable}} PARENT_SCOPE)
+endfunction()
+
 # mend_add_room(<room>) makes the OBJECT library.
 function(mend_add_room room)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.c)
+  mend_embed_texts(${room} sources)
   add_library(mend_${room} OBJECT ${sources})
   set_target_properties(mend_${room} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
   set(house ${PROJECT_BINARY_DIR}/house/${room})

@@ -4,6 +4,7 @@
  *   mend-docs options [GROUP]...     every option, or those of these groups (mend/options.def)
  *   mend-docs aliases                other names options answer to
  *   mend-docs threads HEADER...      what the headers' lines `Threads:` say
+ *   mend-docs classification         the built-in rows of the classification of models' failures
  */
 #include <mend.h>
 
@@ -144,6 +145,96 @@ static int print_threads(int count, char **headers) {
   return EXIT_SUCCESS;
 }
 
+/* ---- The classification of models' failures ----------------------------------------------------------------- */
+
+enum { NAME, ACTION, SEED, COOL_DOWN, SCOPE, REMEDY, COUNTS, PARKS, ALERT, HIDE_BODY, WAIT, STATUS, SAID };
+
+/* What a row says beside its conditions. */
+static const char *const said[SAID] = {"name",   "action", "seed",  "cool_down_s", "scope",  "remedy",
+                                       "counts", "parks",  "alert", "hide_body",   "wait_s", "report_status"};
+
+static void print_json(mend_str value) {
+  const bool quoted = value.len > 0 && value.ptr[0] == '"';
+  char text[1024];
+  snprintf(text, sizeof text, "%.*s", (int)value.len - 2 * quoted, value.ptr + quoted);
+  print_cell(text);
+}
+
+/* Reads what is said, and prints the conditions as they come. */
+static void read_row(mend_json *json, mend_str values[SAID]) {
+  bool any = false;
+  while (mend_json_next(json) == MEND_JSON_KEY) {
+    const mend_str key = json->slice;
+    mend_str value = {NULL, 0};
+    size_t i = 0;
+    while (i < SAID && !mend_str_equal(key, mend_str_from(said[i])))
+      i++;
+    mend_json_value(json, &value);
+    if (i < SAID) {
+      values[i] = value;
+      continue;
+    }
+    printf("%s%.*s `", any ? "; " : "", MEND_STR_ARG(key));
+    print_json(value);
+    putchar('`');
+    any = true;
+  }
+  if (!any) printf("all else");
+}
+
+/* What a member says, in words: separated from what is before it in the cell. */
+static void print_said(const char **before, const char *words, mend_str value) {
+  if (value.ptr == NULL) return;
+  printf("%s%s", *before, words);
+  print_json(value);
+  *before = ", ";
+}
+
+static void print_flag(const char **before, mend_str value, const char *wanted, const char *words) {
+  if (!mend_str_equal(value, mend_str_from(wanted))) return;
+  printf("%s%s", *before, words);
+  *before = ", ";
+}
+
+static void print_outcome(const mend_str values[SAID]) {
+  const char *before = " | ";
+  print_said(&before, "", values[ACTION]);
+  print_said(&before, "seed ", values[SEED]);
+  before = " | ";
+  fputs(values[COOL_DOWN].ptr == NULL ? " |" : "", stdout);
+  print_said(&before, "", values[COOL_DOWN]);
+  if (values[COOL_DOWN].ptr != NULL) print_said(&before, "", values[SCOPE]);
+  before = " | ";
+  print_said(&before, "", values[REMEDY]);
+  print_flag(&before, values[COUNTS], "false", "does not count");
+  print_flag(&before, values[COUNTS], "true", "counts");
+  print_flag(&before, values[PARKS], "true", "parks");
+  print_flag(&before, values[ALERT], "true", "alert");
+  print_flag(&before, values[HIDE_BODY], "true", "hidden body");
+  print_said(&before, "told as ", values[STATUS]);
+  print_said(&before, "waits up to ", values[WAIT]);
+  puts(before[0] == ' ' ? " | |" : " |");
+}
+
+static int print_classification(int count, char **arguments) {
+  (void)count, (void)arguments;
+  mend_json json;
+  puts("| row | when | action | cool-down | also |\n|---|---|---|---|---|");
+  mend_json_init(&json, mend_classification_builtin(), MEND_JSON_DEPTH);
+  mend_json_next(&json);
+  while (mend_json_next(&json) == MEND_JSON_OBJECT) {
+    mend_str values[SAID] = {{NULL, 0}};
+    mend_json ahead = json;
+    while (mend_json_next(&ahead) == MEND_JSON_KEY && !mend_json_is(&ahead, MEND_STR("name")))
+      mend_json_skip(&ahead);
+    mend_json_next(&ahead);
+    printf("| `%.*s` | ", MEND_STR_ARG(ahead.slice));
+    read_row(&json, values);
+    print_outcome(values);
+  }
+  return EXIT_SUCCESS;
+}
+
 /* ---- The program ------------------------------------------------------------------------------------------- */
 
 typedef struct topic {
@@ -152,11 +243,14 @@ typedef struct topic {
 } topic;
 
 int main(int argc, char **argv) {
-  static const topic topics[] = {
-      {"events", print_events}, {"options", print_options}, {"aliases", print_aliases}, {"threads", print_threads}};
+  static const topic topics[] = {{"events", print_events},
+                                 {"options", print_options},
+                                 {"aliases", print_aliases},
+                                 {"threads", print_threads},
+                                 {"classification", print_classification}};
   for (size_t i = 0; argc > 1 && i < sizeof topics / sizeof *topics; i++) {
     if (strcmp(argv[1], topics[i].name) == 0) return topics[i].print(argc - 2, argv + 2);
   }
-  fputs("usage: mend-docs events | options [GROUP]... | aliases | threads HEADER...\n", stderr);
+  fputs("usage: mend-docs events | options [GROUP]... | aliases | threads HEADER... | classification\n", stderr);
   return EXIT_FAILURE;
 }

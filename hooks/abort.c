@@ -51,6 +51,7 @@ static bool mark(mend__run_state *state, const mend__passage *passage, mend__abo
     frame->marked = true;
     frame->abort = abort;
     doom_calls(state, frame);
+    mend__abort_watches_doom(state, frame);
   }
   mend__run_unlock(state->run);
   return is_first;
@@ -65,6 +66,7 @@ void mend__run_state_abort(mend__run_state *state, const mend__passage *passage,
   mend__abort_retain(abort); /* a reset may come between */
   if (mark(state, passage, abort)) {
     mend__run_state_cancel(state, is_doomed, abort, mend__abort_reason(abort));
+    mend__abort_watches_tell(state, mend__abort_reason(abort));
   } else {
     mend__abort_release(abort);
   }

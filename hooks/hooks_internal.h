@@ -206,6 +206,7 @@ typedef struct mend__run_state {
   /* Under the run's lock. */
   mend__abort_frame of_run, *innermost;
   mend__open_calls open;
+  struct mend__abort_watch *watches;
 
   /* decider.c */
   _Atomic uint64_t decided;      /* announcements that have been looked at */
@@ -236,6 +237,14 @@ const mend__abort_frame *mend__frame_marked(const mend__abort_frame *frame);
  * were waited for by nobody go on here. */
 void mend__run_state_cancel(mend__run_state *state, bool (*picks)(const void *ctx, const mend__passage *passage),
                             const void *ctx, mend_str reason);
+
+/* ---- abort_watch.c: who waits for something that is no call (hooks/abort_watch.h) ---- */
+
+/* Under the run's lock: the frame is being marked, and it is closed. */
+void mend__abort_watches_doom(mend__run_state *state, const mend__abort_frame *frame);
+void mend__abort_watches_hand_out(mend__run_state *state, const mend__abort_frame *frame);
+/* Without the lock: cancels the tokens of those that are doomed. */
+void mend__abort_watches_tell(mend__run_state *state, mend_str reason);
 
 /* ---- boundary.c ---- */
 

@@ -72,6 +72,7 @@ bool mend__frame_close(mend__run_state *state, mend__abort_frame *frame) {
     place = &(*place)->outer;
   *place = frame->outer;
   hand_out(state, frame);
+  mend__abort_watches_hand_out(state, frame);
   mend__run_unlock(state->run);
   mend__abort_release(frame->abort);
   return frame->marked;

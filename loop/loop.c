@@ -50,19 +50,6 @@ void mend__loop_unhold(mend_loop *loop) {
 
 /* ---- libevent ---- */
 
-/* In a caller's base this is how the loop learns which thread it is on. */
-static void note_thread(mend_loop *loop) {
-  pthread_mutex_lock(&loop->lock);
-  loop->thread = pthread_self();
-  loop->thread_known = true;
-  pthread_mutex_unlock(&loop->lock);
-}
-
-static void turn_here(mend_loop *loop) {
-  if (!loop->owns_thread) note_thread(loop);
-  mend__loop_turn(loop);
-}
-
 /* What is signalled after the flag was cleared is written again; what was before is seen by this turn. */
 static void on_wake(evutil_socket_t fd, short events, void *ctx) {
   (void)events;
@@ -71,14 +58,14 @@ static void on_wake(evutil_socket_t fd, short events, void *ctx) {
   while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {
   }
   atomic_exchange(&loop->signalled, false);
-  turn_here(loop);
+  mend__loop_turn_here(loop, NULL, NULL);
 }
 
 static void on_timer(evutil_socket_t fd, short events, void *ctx) {
   (void)fd, (void)events;
   mend_loop *loop = ctx;
   loop->armed_ns = MEND_NEVER;
-  turn_here(loop);
+  mend__loop_turn_here(loop, NULL, NULL);
 }
 
 static mend_status open_wake_fd(mend_loop *loop, mend_error *error) {
@@ -204,7 +191,7 @@ void mend_loop_release(mend_loop *loop) {
   if (loop->owns_thread) {
     end_thread(loop);
   } else {
-    mend__loop_turn(loop);
+    mend__loop_turn(loop, NULL, NULL);
   }
 }
 

@@ -2,19 +2,12 @@
 #ifndef MEND_LOOP_LOOP_INTERNAL_H
 #define MEND_LOOP_LOOP_INTERNAL_H
 
-#include "mend/loop.h"
+#include "loop/room.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 struct event;
-
-typedef struct mend__posted {
-  void (*function)(void *ctx);
-  void *ctx;
-  uint64_t number; /* grows with each function posted */
-  struct mend__posted *next;
-} mend__posted;
 
 typedef struct mend__loop_driver {
   mend_clock_driver given;
@@ -93,14 +86,19 @@ void mend__loop_end(mend_loop *loop);
 /* After that, when nobody will wake the loop any more. */
 void mend__loop_let_go(mend_loop *loop);
 
-/* ---- turn.c; all but mend__loop_turn and mend__loop_signal want the lock held ---- */
+/* ---- turn.c; all but the two turns and mend__loop_signal want the lock held ---- */
 
-/* Everything there is to do: what was posted, what is due, what a virtual clock wants. May end the loop. */
-void mend__loop_turn(mend_loop *loop);
+/* Everything there is to do: `first`, unless it is NULL, what was posted, what is due, what a virtual clock wants. May
+ * end the loop. */
+void mend__loop_turn(mend_loop *loop, void (*first)(void *ctx), void *ctx);
+/* The same from a callback of libevent, on the thread that dispatches the base. */
+void mend__loop_turn_here(mend_loop *loop, void (*first)(void *ctx), void *ctx);
 /* Makes the loop's thread take a turn. */
 void mend__loop_signal(mend_loop *loop);
 bool mend__loop_is_in_turn(const mend_loop *loop);
 bool mend__loop_is_here(const mend_loop *loop);
+typedef enum mend__loop_place { MEND__PLACE_ELSEWHERE, MEND__PLACE_ON_LOOP, MEND__PLACE_IN_TURN } mend__loop_place;
+mend__loop_place mend__loop_place_of_caller(const mend_loop *loop);
 /* Around a call of something that may be removed, which is made without the lock. Calls do not nest: posted functions,
  * which are not counted here, may advance a virtual clock, but what the clock runs may not. */
 void mend__loop_begin_call(mend_loop *loop, const void *called);

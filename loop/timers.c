@@ -10,20 +10,40 @@ static mend_status arm(mend_loop *loop, mend_timer *timer, uint64_t delay_ns) {
   return MEND_OK;
 }
 
-mend_status mend_loop_after(mend_loop *loop, uint64_t delay_ns, void (*function)(void *ctx), void *ctx,
-                            mend_timer **ret_timer) {
+mend_status mend__timer_new(mend_loop *loop, void (*function)(void *ctx), void *ctx, mend_timer **ret_timer) {
   mend_timer *timer = mend__alloc(loop->allocator, sizeof *timer);
   if (timer == NULL) return MEND_ENOMEM;
   *timer = (mend_timer){.loop = loop, .function = function, .ctx = ctx};
+  mend__loop_hold(loop);
+  *ret_timer = timer;
+  return MEND_OK;
+}
+
+mend_status mend_loop_after(mend_loop *loop, uint64_t delay_ns, void (*function)(void *ctx), void *ctx,
+                            mend_timer **ret_timer) {
+  mend_timer *timer;
+  mend_status status = mend__timer_new(loop, function, ctx, &timer);
+  if (status != MEND_OK) return status;
   pthread_mutex_lock(&loop->lock);
-  const mend_status status = arm(loop, timer, delay_ns);
-  if (status == MEND_OK) {
-    mend__loop_hold(loop);
-    *ret_timer = timer; /* before anybody can call it */
-  }
+  status = arm(loop, timer, delay_ns);
+  if (status == MEND_OK) *ret_timer = timer; /* before anybody can call it */
   pthread_mutex_unlock(&loop->lock);
-  if (status != MEND_OK) mend__free(loop->allocator, timer);
+  if (status != MEND_OK) mend_timer_cancel(&timer);
   return status;
+}
+
+void mend__timer_set(mend_timer *timer, uint64_t delay_ns) {
+  mend_loop *loop = timer->loop;
+  pthread_mutex_lock(&loop->lock);
+  arm(loop, timer, delay_ns);
+  pthread_mutex_unlock(&loop->lock);
+}
+
+void mend__timer_clear(mend_timer *timer) {
+  mend_loop *loop = timer->loop;
+  pthread_mutex_lock(&loop->lock);
+  mend_deadlines_disarm(loop->deadlines, &timer->deadline);
+  pthread_mutex_unlock(&loop->lock);
 }
 
 void mend_timer_cancel(mend_timer **given) {

@@ -31,6 +31,12 @@ void mend__loop_signal(mend_loop *loop) {
   }
 }
 
+/* In a base that nobody has dispatched there is no other thread to wait for. */
+mend__loop_place mend__loop_place_of_caller(const mend_loop *loop) {
+  if (mend__loop_is_in_turn(loop)) return MEND__PLACE_IN_TURN;
+  return !loop->thread_known || mend__loop_is_here(loop) ? MEND__PLACE_ON_LOOP : MEND__PLACE_ELSEWHERE;
+}
+
 /* ---- Calls ---- */
 
 void mend__loop_begin_call(mend_loop *loop, const void *called) {
@@ -120,8 +126,15 @@ static bool end_turn(mend_loop *loop) {
   return !loop->owns_thread;
 }
 
-static bool take_turn(mend_loop *loop) {
+static void call_unlocked(mend_loop *loop, void (*function)(void *ctx), void *ctx) {
+  pthread_mutex_unlock(&loop->lock);
+  function(ctx);
+  pthread_mutex_lock(&loop->lock);
+}
+
+static bool take_turn(mend_loop *loop, void (*first)(void *ctx), void *ctx) {
   begin_turn(loop);
+  if (first != NULL) call_unlocked(loop, first, ctx);
   mend__loop_run_posted(loop);
   if (loop->is_virtual) {
     mend__loop_serve_clock(loop);
@@ -132,14 +145,27 @@ static bool take_turn(mend_loop *loop) {
   return end_turn(loop);
 }
 
-void mend__loop_turn(mend_loop *loop) {
+void mend__loop_turn(mend_loop *loop, void (*first)(void *ctx), void *ctx) {
   mend__loop_hold(loop);
   pthread_mutex_lock(&loop->lock);
-  const bool ends = take_turn(loop);
+  const bool ends = take_turn(loop, first, ctx);
   pthread_mutex_unlock(&loop->lock);
   if (ends) {
     mend__loop_end(loop);
     mend__loop_let_go(loop);
   }
   mend__loop_unhold(loop);
+}
+
+/* In a caller's base this is how the loop learns which thread it is on. */
+static void note_thread(mend_loop *loop) {
+  pthread_mutex_lock(&loop->lock);
+  loop->thread = pthread_self();
+  loop->thread_known = true;
+  pthread_mutex_unlock(&loop->lock);
+}
+
+void mend__loop_turn_here(mend_loop *loop, void (*first)(void *ctx), void *ctx) {
+  if (!loop->owns_thread) note_thread(loop);
+  mend__loop_turn(loop, first, ctx);
 }

@@ -32,27 +32,19 @@ static void serve_within_turn(mend_loop *loop) {
   pthread_mutex_unlock(&loop->lock);
 }
 
-typedef enum caller_place { ELSEWHERE, ON_LOOP, IN_TURN } caller_place;
-
-/* In a base that nobody has dispatched there is no other thread to wait for. */
-static caller_place place_of_caller(const mend_loop *loop) {
-  if (mend__loop_is_in_turn(loop)) return IN_TURN;
-  return !loop->thread_known || mend__loop_is_here(loop) ? ON_LOOP : ELSEWHERE;
-}
-
 static void hand_over(mend_loop *loop, mend__loop_request request, uint64_t now_ns) {
   pthread_mutex_lock(&loop->lock);
   loop->request = request;
   loop->request_ns = now_ns;
-  const caller_place place = place_of_caller(loop);
-  if (place == ELSEWHERE) {
+  const mend__loop_place place = mend__loop_place_of_caller(loop);
+  if (place == MEND__PLACE_ELSEWHERE) {
     mend__loop_signal(loop);
     while (loop->request != MEND__REQUEST_NONE && !loop->ended)
       pthread_cond_wait(&loop->changed, &loop->lock);
   }
   pthread_mutex_unlock(&loop->lock);
-  if (place == ON_LOOP) mend__loop_turn(loop);
-  if (place == IN_TURN) serve_within_turn(loop);
+  if (place == MEND__PLACE_ON_LOOP) mend__loop_turn(loop, NULL, NULL);
+  if (place == MEND__PLACE_IN_TURN) serve_within_turn(loop);
 }
 
 static bool is_behind(mend_loop *loop) {

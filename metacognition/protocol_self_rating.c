@@ -1,6 +1,7 @@
 #include "core/options_size.h"
 #include "core/text.h"
 #include "metacognition/metacognition_internal.h"
+#include "metacognition/room.h"
 
 #include <stdlib.h>
 
@@ -39,25 +40,13 @@ static mend_status ask(const self_rating *self, const mend_protocol_input *input
 
 /* ---- The reply ---- */
 
-/* Takes "```json" with the rest of its line from the front and "```" from the end. */
-static mend_str without_fences(mend_str text) {
-  static const size_t fence = 3;
-  text = mend__trim(text);
-  if (text.len < fence || memcmp(text.ptr, "```", fence) != 0) return text;
-  const char *line_end = memchr(text.ptr, '\n', text.len);
-  if (line_end == NULL) return text;
-  text.len -= (size_t)(line_end + 1 - text.ptr);
-  text.ptr = line_end + 1;
-  if (text.len >= fence && memcmp(text.ptr + text.len - fence, "```", fence) == 0) text.len -= fence;
-  return mend__trim(text);
-}
-
 static mend_status read_reply(const char *reply, mend_enriched *enriched, mend_error *error) {
   const mend__self_report names = {MEND_STR("confidence"), MEND_STR("uncertain_about"),
                                    MEND_STR("outside_my_capability")};
   if (reply == NULL) return mend_error_set(error, MEND_EFAILED, "the model gave no reply");
   mend_error reason = MEND_ERROR_INIT;
-  const mend_status status = mend__self_report_read(&names, without_fences(mend_str_from(reply)), enriched, &reason);
+  const mend_status status =
+      mend__self_report_read(&names, mend__without_fences(mend_str_from(reply)), enriched, &reason);
   if (status == MEND_OK || status == MEND_ENOMEM) return status;
   return mend_error_set(error, status, "the model's reply: %s", reason.message);
 }

@@ -13,6 +13,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+const char *cli_program = "mend";
+
 int cli_fail(const char *format, ...) {
   char sentence[2048];
   va_list arguments;
@@ -23,7 +25,11 @@ int cli_fail(const char *format, ...) {
   mend__buffer_init(&text, NULL);
   /* Line feeds are ours: they separate sentences. */
   for (char *line = strtok(sentence, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-    mend__buffer_str(&text, text.len == 0 ? MEND_STR("mend: ") : MEND_STR("\n"));
+    if (text.len == 0) {
+      mend__buffer_printf(&text, "%s: ", cli_program);
+    } else {
+      mend__buffer_char(&text, '\n');
+    }
     plain_text(&text, mend_str_from(line), sizeof sentence);
   }
   fprintf(stderr, "%.*s\n", text.failed ? 0 : (int)text.len, text.data != NULL ? text.data : "");
@@ -80,7 +86,7 @@ void cli_prepare_streams(void) {
 }
 
 int cli_show_version(void) {
-  printf("mend %s\n", mend_version());
+  printf("%s %s\n", cli_program, mend_version());
   return CLI_FINE;
 }
 

@@ -17,6 +17,9 @@ typedef struct cli_command {
 
 extern const cli_command cli_replay;
 
+/* The program's name, "mend" unless its main says otherwise. */
+extern const char *cli_program;
+
 /* "mend: " and a sentence on standard error; returns CLI_FAILED. Control characters in it become visible. */
 int cli_fail(const char *format, ...) MEND_PRINTF(1, 2);
 /* The candidate (of an array ended by NULL) that begins with `word`, or that it was probably meant to be; NULL when

@@ -1,0 +1,204 @@
+/* What comes back: telling the pieces of a reply. */
+#include "core/memory.h"
+#include "core/text.h"
+#include "fallback/call_id.h"
+#include "fallback/decoder_internal.h"
+#include "fallback/json_fields.h"
+#include "mend/events.h"
+
+#define FAULT_MAX 65536
+
+void mend__decoder_init(mend__decoder *decoder, const mend__dialect *dialect, const mend_messages *messages,
+                        const mend_allocator *allocator, const mend__decoder_listener *listener) {
+  *decoder = (mend__decoder){.dialect = dialect, .allocator = allocator, .listener = *listener};
+  mend__buffer_init(&decoder->fault, allocator);
+  mend__buffer_init(&decoder->text, allocator);
+  mend__buffer_init(&decoder->repaired, allocator);
+  decoder->next_id = mend__call_id_next(messages);
+}
+
+void mend__decoder_free(mend__decoder *decoder) {
+  mend__decoder_calls_free(decoder);
+  mend__buffer_free(&decoder->fault);
+  mend__buffer_free(&decoder->text);
+  mend__buffer_free(&decoder->repaired);
+}
+
+void mend__decoder_tell(mend__decoder *decoder, const mend_delta *delta) {
+  if (delta->text.len > 0 || delta->kind == MEND_PART_CALL) decoder->any_content = true;
+  decoder->listener.delta(decoder->listener.ctx, delta);
+}
+
+static void note(mend__decoder *decoder, const mend_reply *partial) {
+  decoder->listener.note(decoder->listener.ctx, partial);
+}
+
+mend_str mend__decoder_unescape(mend__decoder *decoder, mend_str value) {
+  mend__buffer_clear(&decoder->text);
+  mend__json_append(&decoder->text, value);
+  if (decoder->text.failed) decoder->no_memory = true;
+  return (mend_str){decoder->text.len > 0 ? decoder->text.data : "", decoder->text.len};
+}
+
+/* ---- Pieces and notes ---- */
+
+void mend__decoder_piece(mend__decoder *decoder, mend_part_kind kind, mend_str value) {
+  mend_delta delta = {.size = sizeof delta, .kind = kind, .text = mend__decoder_unescape(decoder, value)};
+  if (delta.text.len == 0) return;
+  if (kind == MEND_PART_THINKING) delta.provider = mend_str_from(decoder->dialect->provider);
+  mend__decoder_tell(decoder, &delta);
+}
+
+void mend__decoder_sign(mend__decoder *decoder, mend_part_kind kind, mend_str signature) {
+  const mend_delta delta = {.size = sizeof delta,
+                            .kind = kind,
+                            .provider = mend_str_from(decoder->dialect->provider),
+                            .signature = signature};
+  if (signature.len > 0) mend__decoder_tell(decoder, &delta);
+}
+
+void mend__decoder_refusal(mend__decoder *decoder, mend_str value) {
+  if (!mend__json_is_string(value)) return;
+  decoder->refused = true;
+  mend__decoder_piece(decoder, MEND_PART_TEXT, value);
+}
+
+mend_finish mend__finish_find(const mend__finish_word *words, mend_str value) {
+  for (; words->word != NULL; words++) {
+    if (mend__json_says(value, words->word)) return words->finish;
+  }
+  return MEND_FINISH_UNKNOWN;
+}
+
+void mend__decoder_finish(mend__decoder *decoder, mend_finish finish, mend_str reason) {
+  mend_reply partial = MEND_REPLY_INIT;
+  if (finish == MEND_FINISH_STOP && decoder->call_count > 0) finish = MEND_FINISH_CALLS;
+  partial.finish = decoder->finish = decoder->refused ? MEND_FINISH_FILTER : finish;
+  partial.finish_reason = mend__decoder_unescape(decoder, reason);
+  decoder->has_finish = true;
+  note(decoder, &partial);
+}
+
+void mend__decoder_usage(mend__decoder *decoder, const mend_usage *usage) {
+  mend_reply partial = MEND_REPLY_INIT;
+  partial.usage = *usage;
+  note(decoder, &partial);
+}
+
+void mend__decoder_model(mend__decoder *decoder, mend_str value) {
+  mend_reply partial = MEND_REPLY_INIT;
+  if (decoder->has_model) return;
+  partial.model = mend__decoder_unescape(decoder, value);
+  decoder->has_model = partial.model.len > 0;
+  if (decoder->has_model) note(decoder, &partial);
+}
+
+static void note_log_probs(mend__decoder *decoder, const double *log_probs, size_t count) {
+  mend_reply partial = MEND_REPLY_INIT;
+  partial.log_probs = log_probs;
+  partial.log_prob_count = count;
+  if (count > 0) note(decoder, &partial);
+}
+
+void mend__decoder_log_probs(mend__decoder *decoder, mend_str array, const char *member) {
+  double log_probs[64];
+  size_t count = 0;
+  mend_str token;
+  mend__json_elements tokens = mend__json_elements_of(array);
+  while (mend__json_elements_next(&tokens, &token)) {
+    const double log_prob = mend__json_number(mend__json_find(token, member, NULL));
+    if (log_prob != log_prob) continue;
+    log_probs[count++] = log_prob;
+    if (count < sizeof log_probs / sizeof *log_probs) continue;
+    note_log_probs(decoder, log_probs, count);
+    count = 0;
+  }
+  note_log_probs(decoder, log_probs, count);
+}
+
+static void note_raw(mend__decoder *decoder, mend_str raw) {
+  mend_reply partial = MEND_REPLY_INIT;
+  partial.raw = raw;
+  note(decoder, &partial);
+}
+
+/* ---- Events and documents ---- */
+
+static void keep_fault(mend__decoder *decoder, mend_str text) {
+  mend__buffer_clear(&decoder->fault);
+  mend__buffer_bytes(&decoder->fault, text.ptr, mend__utf8_cut(text, FAULT_MAX));
+  if (decoder->fault.failed) decoder->no_memory = true;
+}
+
+mend__reading mend__decoder_fault(mend__decoder *decoder, mend_str json) {
+  keep_fault(decoder, json);
+  return MEND__READING_ERROR;
+}
+
+static mend__reading ended(mend__decoder *decoder, mend__reading reading, mend_str text) {
+  if (decoder->too_many_calls) reading = MEND__READING_MALFORMED;
+  if (reading == MEND__READING_MALFORMED) keep_fault(decoder, text);
+  return decoder->no_memory ? MEND__READING_NO_MEMORY : reading;
+}
+
+static bool is_object(mend_str text) {
+  mend_json json;
+  mend_json_init(&json, text, 1);
+  return mend_json_next(&json) == MEND_JSON_OBJECT && mend_json_check(text, MEND_JSON_DEPTH_MAX, NULL) == MEND_OK;
+}
+
+/* Bytes that are no UTF-8 become U+FFFD. */
+static mend_str repair(mend__decoder *decoder, mend_str text) {
+  mend__buffer *repaired = &decoder->repaired;
+  mend__buffer_clear(repaired);
+  while (text.len > 0) {
+    const mend__prefix first = mend__utf8_prefix(text.ptr, text.len);
+    const size_t len = mend__character_len(text);
+    mend__buffer_str(repaired, first.whole ? (mend_str){text.ptr, len} : MEND_STR("\xef\xbf\xbd"));
+    text = (mend_str){text.ptr + len, text.len - len};
+  }
+  decoder->no_memory |= repaired->failed;
+  return (mend_str){repaired->data, repaired->len};
+}
+
+/* The object that a text is, in UTF-8; absent when it is none. */
+static mend_str read_object(mend__decoder *decoder, mend_str text) {
+  if (is_object(text)) return text;
+  const mend_str repaired = repair(decoder, text);
+  return is_object(repaired) ? repaired : (mend_str){NULL, 0};
+}
+
+static mend_str trim(mend_str text) {
+  while (text.len > 0 && strchr(" \t\r\n", text.ptr[0]) != NULL)
+    text = (mend_str){text.ptr + 1, text.len - 1};
+  return text;
+}
+
+mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_str data) {
+  const mend_str text = trim(data);
+  if (text.len == 0) return MEND__READING_MORE;
+  if (mend_str_equal(text, MEND_STR("[DONE]"))) {
+    return decoder->has_finish ? MEND__READING_COMPLETE : MEND__READING_MORE;
+  }
+  const mend_str object = read_object(decoder, text);
+  if (object.len == 0) return ended(decoder, MEND__READING_MALFORMED, data);
+  note_raw(decoder, decoder->any_raw ? MEND_STR(",") : MEND_STR("["));
+  note_raw(decoder, object);
+  decoder->any_raw = true;
+  return ended(decoder, decoder->dialect->event(decoder, name, object), data);
+}
+
+mend__reading mend__decoder_whole(mend__decoder *decoder, mend_str body) {
+  const mend_str object = read_object(decoder, trim(body));
+  if (object.len == 0) return ended(decoder, MEND__READING_MALFORMED, body);
+  note_raw(decoder, object);
+  return ended(decoder, decoder->dialect->whole(decoder, object), body);
+}
+
+mend__reading mend__decoder_end(mend__decoder *decoder) {
+  mend__decoder_calls_end(decoder);
+  if (decoder->any_raw) note_raw(decoder, MEND_STR("]"));
+  decoder->any_raw = false;
+  if (decoder->no_memory) return MEND__READING_NO_MEMORY;
+  return decoder->has_finish ? MEND__READING_COMPLETE : MEND__READING_MORE;
+}

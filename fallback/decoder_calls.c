@@ -1,0 +1,139 @@
+/* Tool calls as they come in pieces, and what servers get wrong about them. Told are calls that count from 0 without
+ * gaps, each with id and name in its first piece and an object of arguments. */
+#include "core/memory.h"
+#include "fallback/call_id.h"
+#include "fallback/decoder_internal.h"
+#include "fallback/json_fields.h"
+
+static mend_str view(const mend__buffer *buffer) { return (mend_str){buffer->data, buffer->len}; }
+
+static bool has_id(const mend__decoder_call *call, mend_str id) {
+  return id.len > 0 && mend_str_equal(view(&call->id), id);
+}
+
+static mend__decoder_call *find_id(mend__decoder *decoder, mend_str id) {
+  for (size_t i = decoder->call_count; i > 0; i--) {
+    if (has_id(&decoder->calls[i - 1], id)) return &decoder->calls[i - 1];
+  }
+  return NULL;
+}
+
+static mend__decoder_call *find_place(mend__decoder *decoder, int64_t place) {
+  for (size_t i = decoder->call_count; i > 0; i--) {
+    if (decoder->calls[i - 1].place == place) return &decoder->calls[i - 1];
+  }
+  return NULL;
+}
+
+/* Some servers give all calls one place and tell them apart by their ids; others give none and begin each with its
+ * name. */
+static mend__decoder_call *find_call(mend__decoder *decoder, int64_t place, mend_str id, bool named) {
+  mend__decoder_call *call = find_id(decoder, id);
+  if (call != NULL) return call;
+  if (place >= 0) {
+    call = find_place(decoder, place);
+    return call == NULL || id.len == 0 || call->id.len == 0 ? call : NULL;
+  }
+  if (id.len > 0 || named || decoder->call_count == 0) return NULL;
+  return &decoder->calls[decoder->call_count - 1];
+}
+
+static bool reserve_call(mend__decoder *decoder) {
+  if (decoder->call_count < decoder->call_capacity) return true;
+  const size_t capacity = decoder->call_capacity > 0 ? 2 * decoder->call_capacity : 4;
+  void *calls = mend__realloc(decoder->allocator, decoder->calls, capacity * sizeof *decoder->calls);
+  decoder->no_memory |= calls == NULL;
+  if (calls == NULL) return false;
+  decoder->calls = calls;
+  decoder->call_capacity = capacity;
+  return true;
+}
+
+static mend__decoder_call *open_call(mend__decoder *decoder, int64_t place) {
+  decoder->too_many_calls |= decoder->call_count == MEND__DECODER_CALLS_MAX;
+  if (decoder->too_many_calls || !reserve_call(decoder)) return NULL;
+  mend__decoder_call *call = &decoder->calls[decoder->call_count++];
+  *call = (mend__decoder_call){.place = place};
+  mend__buffer_init(&call->id, decoder->allocator);
+  mend__buffer_init(&call->name, decoder->allocator);
+  mend__buffer_init(&call->held, decoder->allocator);
+  return call;
+}
+
+static void tell_piece(mend__decoder *decoder, const mend__decoder_call *call, mend_str text) {
+  mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .text = text};
+  delta.index = call->index;
+  mend__decoder_tell(decoder, &delta);
+}
+
+static void tell_first(mend__decoder *decoder, mend__decoder_call *call) {
+  mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .text = view(&call->held)};
+  delta.index = call->index = decoder->told_count++;
+  if (call->id.len == 0)
+    mend__buffer_printf(&call->id, MEND__CALL_ID_MADE "%llu", (unsigned long long)decoder->next_id++);
+  decoder->no_memory |= call->id.failed || call->name.failed;
+  call->told = true;
+  delta.call_id = view(&call->id);
+  delta.name = call->name.len > 0 ? view(&call->name) : MEND_STR("unknown");
+  mend__decoder_tell(decoder, &delta);
+  mend__buffer_free(&call->held);
+}
+
+mend__decoder_call *mend__decoder_call_at(mend__decoder *decoder, int64_t place, mend_str id, mend_str name) {
+  const bool named = mend__json_inside(name).len > 0;
+  const mend_str said = mend__decoder_unescape(decoder, id);
+  mend__decoder_call *call = find_call(decoder, place, said, named);
+  if (call == NULL) call = open_call(decoder, place);
+  if (call == NULL || call->told) return call;
+  if (call->id.len == 0) mend__buffer_str(&call->id, said);
+  if (call->name.len == 0) mend__json_append(&call->name, name);
+  if (call->name.len > 0) tell_first(decoder, call);
+  return call;
+}
+
+static void add_args(mend__decoder *decoder, mend__decoder_call *call, mend_str text) {
+  if (text.len == 0) return;
+  call->any_args = true;
+  if (call->told) {
+    tell_piece(decoder, call, text);
+  } else {
+    mend__buffer_str(&call->held, text);
+    decoder->no_memory |= call->held.failed;
+  }
+}
+
+void mend__decoder_call_piece(mend__decoder *decoder, mend__decoder_call *call, mend_str value) {
+  if (call != NULL && !call->complete) add_args(decoder, call, mend__decoder_unescape(decoder, value));
+}
+
+void mend__decoder_call_args(mend__decoder *decoder, mend__decoder_call *call, mend_str args) {
+  if (call == NULL || call->any_args) return;
+  add_args(decoder, call, args);
+  call->complete = true;
+}
+
+void mend__decoder_call_sign(mend__decoder *decoder, mend__decoder_call *call, mend_str signature) {
+  if (call == NULL || signature.len == 0) return;
+  if (!call->told) tell_first(decoder, call);
+  mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .signature = signature};
+  delta.index = call->index;
+  delta.provider = mend_str_from(decoder->dialect->provider);
+  mend__decoder_tell(decoder, &delta);
+}
+
+void mend__decoder_calls_end(mend__decoder *decoder) {
+  for (size_t i = 0; i < decoder->call_count; i++) {
+    mend__decoder_call *call = &decoder->calls[i];
+    if (!call->told) tell_first(decoder, call);
+    if (!call->any_args) add_args(decoder, call, MEND_STR("{}"));
+  }
+}
+
+void mend__decoder_calls_free(mend__decoder *decoder) {
+  for (size_t i = 0; i < decoder->call_count; i++) {
+    mend__buffer_free(&decoder->calls[i].id);
+    mend__buffer_free(&decoder->calls[i].name);
+    mend__buffer_free(&decoder->calls[i].held);
+  }
+  mend__free(decoder->allocator, decoder->calls);
+}

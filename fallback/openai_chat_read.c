@@ -1,0 +1,99 @@
+/* OpenAI Chat Completions, and servers that speak it: replies. */
+#include "fallback/json_fields.h"
+#include "fallback/openai_chat.h"
+#include "fallback/openai_usage.h"
+
+static const char *const usage_names[] = {"prompt_tokens", "completion_tokens", "prompt_tokens_details",
+                                          "completion_tokens_details"};
+
+static const mend__finish_word words[] = {
+    {"stop", MEND_FINISH_STOP},           {"length", MEND_FINISH_LENGTH},         {"tool_calls", MEND_FINISH_CALLS},
+    {"function_call", MEND_FINISH_CALLS}, {"content_filter", MEND_FINISH_FILTER}, {NULL, MEND_FINISH_UNKNOWN}};
+
+static void read_call(mend__decoder *decoder, mend_str value) {
+  enum { INDEX, ID, FUNCTION, COUNT };
+  mend__json_field fields[COUNT] = {{.name = "index"}, {.name = "id"}, {.name = "function"}};
+  enum { NAME, ARGUMENTS, FUNCTION_COUNT };
+  mend__json_field function[FUNCTION_COUNT] = {{.name = "name"}, {.name = "arguments"}};
+  if (!mend__json_fields_read(value, fields, COUNT)) return;
+  mend__json_fields_read(fields[FUNCTION].value, function, FUNCTION_COUNT);
+  mend__decoder_call *call =
+      mend__decoder_call_at(decoder, mend__json_index(fields[INDEX].value), fields[ID].value, function[NAME].value);
+  const mend_str arguments = function[ARGUMENTS].value;
+  if (mend__json_is_object(arguments)) mend__decoder_call_args(decoder, call, arguments);
+  mend__decoder_call_piece(decoder, call, arguments);
+}
+
+/* A string, or, as some servers have it, an array of parts. */
+static void read_content(mend__decoder *decoder, mend_str value) {
+  mend_str part;
+  mend__decoder_piece(decoder, MEND_PART_TEXT, value);
+  mend__json_elements parts = mend__json_elements_of(value);
+  while (mend__json_elements_next(&parts, &part))
+    mend__decoder_piece(decoder, MEND_PART_TEXT, mend__json_find(part, "text", NULL));
+}
+
+/* A `delta` of a stream or the `message` of a whole reply. Servers call reasoning by either of two names, some by
+ * both. */
+static void read_message(mend__decoder *decoder, mend_str value) {
+  enum { CONTENT, REASONING_CONTENT, REASONING, REFUSAL, CALLS, COUNT };
+  mend__json_field fields[COUNT] = {{.name = "content"},
+                                    {.name = "reasoning_content"},
+                                    {.name = "reasoning"},
+                                    {.name = "refusal"},
+                                    {.name = "tool_calls"}};
+  mend_str call;
+  if (!mend__json_fields_read(value, fields, COUNT)) return;
+  const int reasoning = fields[REASONING_CONTENT].value.ptr != NULL ? REASONING_CONTENT : REASONING;
+  mend__decoder_piece(decoder, MEND_PART_THINKING, fields[reasoning].value);
+  read_content(decoder, fields[CONTENT].value);
+  mend__decoder_refusal(decoder, fields[REFUSAL].value);
+  mend__json_elements calls = mend__json_elements_of(fields[CALLS].value);
+  while (mend__json_elements_next(&calls, &call))
+    read_call(decoder, call);
+}
+
+static void read_choice(mend__decoder *decoder, mend_str value) {
+  enum { DELTA, MESSAGE, LOG_PROBS, FINISH, COUNT };
+  mend__json_field fields[COUNT] = {
+      {.name = "delta"}, {.name = "message"}, {.name = "logprobs"}, {.name = "finish_reason"}};
+  if (!mend__json_fields_read(value, fields, COUNT)) return;
+  const int message = fields[DELTA].value.ptr != NULL ? DELTA : MESSAGE;
+  read_message(decoder, fields[message].value);
+  mend__decoder_log_probs(decoder, mend__json_find(fields[LOG_PROBS].value, "content", NULL), "logprob");
+  const mend_str finish = fields[FINISH].value;
+  if (mend__json_is_string(finish)) mend__decoder_finish(decoder, mend__finish_find(words, finish), finish);
+}
+
+/* Only the first choice is read: there never is another one that was asked for. */
+static mend__reading read_document(mend__decoder *decoder, mend_str document, bool *any_choice) {
+  enum { CHOICES, USAGE, MODEL, ERROR, OBJECT, COUNT };
+  mend__json_field fields[COUNT] = {
+      {.name = "choices"}, {.name = "usage"}, {.name = "model"}, {.name = "error"}, {.name = "object"}};
+  mend_str choice;
+  mend__json_fields_read(document, fields, COUNT);
+  if (fields[ERROR].value.ptr != NULL || mend__json_says(fields[OBJECT].value, "error")) {
+    return mend__decoder_fault(decoder, document);
+  }
+  mend__decoder_model(decoder, fields[MODEL].value);
+  mend__openai_usage(decoder, fields[USAGE].value, usage_names);
+  mend__json_elements choices = mend__json_elements_of(fields[CHOICES].value);
+  *any_choice = mend__json_elements_next(&choices, &choice);
+  if (*any_choice) read_choice(decoder, choice);
+  return MEND__READING_MORE;
+}
+
+mend__reading mend__openai_chat_event(mend__decoder *decoder, mend_str name, mend_str data) {
+  bool any_choice;
+  if (mend_str_equal(name, MEND_STR("error"))) return mend__decoder_fault(decoder, data);
+  return read_document(decoder, data, &any_choice);
+}
+
+mend__reading mend__openai_chat_whole(mend__decoder *decoder, mend_str body) {
+  bool any_choice = false;
+  const mend__reading reading = read_document(decoder, body, &any_choice);
+  if (reading != MEND__READING_MORE) return reading;
+  if (!any_choice) return MEND__READING_MALFORMED;
+  if (!decoder->has_finish) mend__decoder_finish(decoder, MEND_FINISH_UNKNOWN, (mend_str){NULL, 0});
+  return MEND__READING_COMPLETE;
+}

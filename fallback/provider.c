@@ -1,0 +1,103 @@
+#include "core/memory.h"
+#include "core/text.h"
+#include "fallback/provider_internal.h"
+
+#include <strings.h>
+
+/* ---- Base URLs ---- */
+
+static mend_str after_scheme(const char *url) {
+  static const char *const schemes[] = {"https://", "http://"};
+  for (int i = 0; i < 2; i++) {
+    const size_t len = strlen(schemes[i]);
+    if (strncasecmp(url, schemes[i], len) == 0) return mend_str_from(url + len);
+  }
+  return (mend_str){NULL, 0};
+}
+
+static bool has_any(mend_str text, const char *characters) { return strpbrk(text.ptr, characters) != NULL; }
+
+static bool has_odd_characters(mend_str text) {
+  for (size_t i = 0; i < text.len; i++) {
+    if ((unsigned char)text.ptr[i] <= ' ' || (unsigned char)text.ptr[i] >= 0x7f) return true;
+  }
+  return false;
+}
+
+mend_status mend__base_url_check(const char *base_url, mend_error *error) {
+  const mend_str rest = after_scheme(base_url);
+  if (rest.ptr == NULL) {
+    return mend_error_set(error, MEND_EINVAL, "a base URL has to begin with http:// or https://");
+  }
+  if (has_any(rest, "@")) {
+    return mend_error_set(error, MEND_EINVAL, "a base URL with credentials in it: keys are given as keys");
+  }
+  if (has_any(rest, "?#")) {
+    return mend_error_set(error, MEND_EINVAL, "a base URL with a query or fragment, expected none");
+  }
+  if (rest.len == 0 || rest.ptr[0] == '/' || rest.ptr[0] == ':' || has_odd_characters(rest)) {
+    return mend_error_set(error, MEND_EINVAL, "the base URL \"%s\" has no host, or characters no URL has", base_url);
+  }
+  return MEND_OK;
+}
+
+static char *without_slash(const mend_allocator *allocator, const char *base_url) {
+  mend_str url = mend_str_from(base_url);
+  while (url.len > 0 && url.ptr[url.len - 1] == '/')
+    url.len--;
+  return mend__str_copy(allocator, url);
+}
+
+/* ---- The model ---- */
+
+static mend_status begin(void *ctx, mend_exchange *exchange, mend_error *error) {
+  return mend__asking_begin(ctx, exchange, error);
+}
+
+static void cancel(void *ctx, mend_exchange *exchange) {
+  (void)ctx;
+  mend__asking_cancel(exchange);
+}
+
+static void destroy(void *ctx) {
+  mend__provider *provider = ctx;
+  mend__http_release(provider->http);
+  if (provider->key != NULL) explicit_bzero(provider->key, strlen(provider->key));
+  mend__free(provider->allocator, provider->key);
+  mend__free(provider->allocator, provider->base_url);
+  mend__free(provider->allocator, provider->model_id);
+  mend__free(provider->allocator, provider);
+}
+
+static mend__provider *make(const mend__provider_options *options, const char *base_url) {
+  mend__provider *provider = mend__alloc_zero(options->allocator, sizeof *provider);
+  if (provider == NULL) return NULL;
+  provider->allocator = options->allocator;
+  provider->dialect = options->dialect;
+  provider->loop = options->loop;
+  provider->reply_limit = options->reply_limit;
+  provider->http = mend__http_retain(options->http);
+  provider->base_url = without_slash(options->allocator, base_url);
+  provider->model_id = mend__str_copy(options->allocator, mend_str_from(options->model_id));
+  if (options->key != NULL) provider->key = mend__str_copy(options->allocator, mend_str_from(options->key));
+  const bool has_key = options->key == NULL || provider->key != NULL;
+  if (has_key && provider->base_url != NULL && provider->model_id != NULL) return provider;
+  destroy(provider);
+  return NULL;
+}
+
+mend_status mend__provider_new(const mend__provider_options *options, mend_model **ret_model, mend_error *error) {
+  static const mend_model_vtable vtable = {.size = sizeof vtable, .begin = begin, .cancel = cancel, .destroy = destroy};
+  const char *base_url = options->base_url != NULL ? options->base_url : options->dialect->base_url;
+  if (base_url == NULL) {
+    return mend_error_set(error, MEND_EINVAL, "%s: it needs a base URL", options->dialect->provider);
+  }
+  mend_status status = mend__base_url_check(base_url, error);
+  if (status != MEND_OK) return status;
+  mend__provider *provider = make(options, base_url);
+  if (provider == NULL) return mend_error_set(error, MEND_ENOMEM, "a model: out of memory");
+  status = mend__model_new(options->loop, options->allocator, MEND__MODEL_ANSWERS, &vtable, provider,
+                           options->dialect->provider, options->model_id, ret_model, error);
+  if (status != MEND_OK) destroy(provider);
+  return status;
+}

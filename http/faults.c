@@ -1,0 +1,79 @@
+#include "http/http_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+const mend__http_fault mend__http_reset = {"reset", "the connection was reset"};
+const mend__http_fault mend__http_no_memory = {"no_memory", "out of memory"};
+const mend__http_fault mend__http_bad_head = {"malformed", "the reply is no HTTP"};
+const mend__http_fault mend__http_long_head = {"malformed", "the head of the reply is too long"};
+const mend__http_fault mend__http_too_large = {"too_large", "the reply is larger than allowed"};
+
+static const mend__http_fault no_name = {"dns", "the host's name could not be resolved"};
+static const mend__http_fault no_proxy_name = {"dns", "the proxy's name could not be resolved"};
+static const mend__http_fault refused = {"refused", "the connection was refused"};
+static const mend__http_fault no_connection = {"connect_failed", "no connection could be made"};
+static const mend__http_fault no_tls = {"connect_failed", "no secure connection could be made"};
+static const mend__http_fault certificate = {"certificate", "the server's certificate could not be verified"};
+static const mend__http_fault closed = {"closed", "the connection was closed before the reply was complete"};
+static const mend__http_fault bad_chunk = {"malformed", "the body of the reply is not in chunks, as its head says"};
+static const mend__http_fault bad_coding = {"malformed", "the body of the reply could not be decompressed"};
+static const mend__http_fault bad_stream = {"malformed", "the reply is no HTTP/2"};
+static const mend__http_fault other = {"other", "the request failed"};
+
+/* The first row that fits counts. */
+static const struct {
+  CURLcode code;
+  int os_error;       /* 0: any */
+  const char *detail; /* is in what curl says; NULL: any */
+  const mend__http_fault *fault;
+} rows[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, 0, NULL, &no_name},
+    {CURLE_COULDNT_RESOLVE_PROXY, 0, NULL, &no_proxy_name},
+    {CURLE_COULDNT_CONNECT, ECONNREFUSED, NULL, &refused},
+    {CURLE_COULDNT_CONNECT, 0, NULL, &no_connection},
+    {CURLE_OPERATION_TIMEDOUT, 0, NULL, &no_connection},
+    {CURLE_PROXY, 0, NULL, &no_connection},
+    {CURLE_SSL_CONNECT_ERROR, 0, NULL, &no_tls},
+    {CURLE_PEER_FAILED_VERIFICATION, 0, NULL, &certificate},
+    {CURLE_SSL_CACERT_BADFILE, 0, NULL, &certificate},
+    {CURLE_SSL_ISSUER_ERROR, 0, NULL, &certificate},
+    {CURLE_SSL_INVALIDCERTSTATUS, 0, NULL, &certificate},
+    {CURLE_SEND_ERROR, 0, NULL, &mend__http_reset},
+    {CURLE_RECV_ERROR, 0, "chunk", &bad_chunk},
+    {CURLE_RECV_ERROR, 0, NULL, &mend__http_reset},
+    {CURLE_HTTP2_STREAM, 0, NULL, &mend__http_reset},
+    {CURLE_HTTP2, 0, NULL, &bad_stream},
+    {CURLE_GOT_NOTHING, 0, NULL, &closed},
+    {CURLE_PARTIAL_FILE, 0, NULL, &closed},
+    {CURLE_WEIRD_SERVER_REPLY, 0, NULL, &mend__http_bad_head},
+    {CURLE_UNSUPPORTED_PROTOCOL, 0, NULL, &mend__http_bad_head},
+    {CURLE_BAD_CONTENT_ENCODING, 0, NULL, &bad_coding},
+    {CURLE_OUT_OF_MEMORY, 0, NULL, &mend__http_no_memory},
+};
+
+static const mend__http_fault *find_row(const mend__http_transfer *transfer, CURLcode code) {
+  long os_error = 0;
+  curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (rows[i].code != code || (rows[i].os_error != 0 && rows[i].os_error != os_error)) continue;
+    if (rows[i].detail == NULL || strstr(transfer->detail, rows[i].detail) != NULL) return rows[i].fault;
+  }
+  return &other;
+}
+
+/* Curl is content with half a head, and says of a line that is too long that it ran out of memory. */
+const mend__http_fault *mend__http_find_fault(const mend__http_transfer *transfer, CURLcode code) {
+  if (transfer->fault != NULL) return transfer->fault;
+  if (code == CURLE_OK) return transfer->has_head ? NULL : &closed;
+  const bool reads_head = transfer->connected && !transfer->has_head;
+  return code == CURLE_OUT_OF_MEMORY && reads_head ? &mend__http_long_head : find_row(transfer, code);
+}
+
+/* What curl says of a connection that was not made holds nothing of the request. */
+void mend__http_explain(const mend__http_transfer *transfer, const mend__http_fault *fault,
+                        char ret_message[MEND__HTTP_MESSAGE_MAX]) {
+  const bool has_more = !transfer->connected && transfer->fault == NULL && transfer->detail[0] != '\0';
+  snprintf(ret_message, MEND__HTTP_MESSAGE_MAX, "%s%s%s", fault->sentence, has_more ? ": " : "",
+           has_more ? transfer->detail : "");
+}

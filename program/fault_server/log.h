@@ -1,0 +1,12 @@
+/* The log of the fault server: a JSON object a line for every request, when it has ended. */
+#ifndef MEND_PROGRAM_FAULT_SERVER_LOG_H
+#define MEND_PROGRAM_FAULT_SERVER_LOG_H
+
+#include "program/fault_server/server.h"
+
+#include <stdio.h>
+
+/* Keys and cookies are left out, and so is the query, where a key may be. */
+void fault_log_write(FILE *out, const fault_exchange *exchange);
+
+#endif
