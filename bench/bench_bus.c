@@ -2,6 +2,7 @@
 #include "bench/peers/peers.h"
 
 #include "mend/bus.h"
+#include "mend/queue.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -190,6 +191,35 @@ static void publish_by_name(const bench_row *row, uint64_t count) {
   publish_custom(count, true);
 }
 
+/* ---- An asynchronous subscriber: what is published is copied, and taken out later ---- */
+
+/* As many are published before all of them are taken out. */
+enum { QUEUED = 500 };
+
+static mend_queue *queue;
+
+static void open_queue(const bench_row *row) {
+  open_bus(row);
+  bench_need(mend_bus_queue(with.bus, "tool.before", NULL, &queue, NULL) == MEND_OK, "mend_bus_queue");
+}
+
+static void close_queue(const bench_row *row) {
+  mend_queue_close(&queue);
+  close_bus(row);
+}
+
+static void publish_and_take(const bench_row *row, uint64_t count) {
+  (void)row;
+  for (uint64_t done = 0; done < count; done += QUEUED) {
+    mend_event *event;
+    publish_stamped_on(with.runs[0], count - done < QUEUED ? count - done : QUEUED);
+    for (; mend_queue_next(queue, &event) == MEND_OK; mend_event_free(event))
+      bench_use(event->call);
+  }
+}
+
+#define QUEUE "publish to a queue, and take it out"
+
 /* One event of the whole bus, and whoever else can do that. */
 #define PUBLISH "publish a stamped event to "
 #define BARE(subscribers)                                                                                              \
@@ -232,6 +262,8 @@ static const bench_row rows[] = {
     {BARE_ROW(RUN(64), call_bare, 64)},
     {RUN_ROW(TWO(64), publish_on_two_threads, 64), .versus = RUN(64), .versus_who = "mend", .goal_ratio = 1.3},
     {BARE_ROW(TWO(64), call_bare_on_two_threads, 64), .versus = RUN(64), .versus_who = "bare array"},
+    {QUEUE, "mend", open_queue, publish_and_take, close_queue, .key = "queue", .counted = 10000},
+    {QUEUE, "ZeroMQ inproc", BENCH_PEER_FUNCTIONS(zeromq), .argument = 1},
     {"the stamp, with a publish to 0", "mend", open_bus, publish_and_stamp, close_bus, .goal_ns = 5 + 45,
      .key = "stamp", .counted = 100000},
     {"the stamp, with a publish to 0", "clock_gettime", .run = read_clock},

@@ -1,6 +1,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,34 +38,37 @@ static const char *verdict(bool reached, unsigned *missed) {
   return reached ? "reached" : "MISSED";
 }
 
-static size_t append_goal_ns(char *text, size_t size, const bench_measured *m, unsigned *missed) {
+/* What is said of a row, one thing after the other. */
+typedef struct remarks {
+  char text[256];
+  size_t len;
+} remarks;
+
+__attribute__((format(printf, 2, 3))) static void remark(remarks *said, const char *format, ...) {
+  const char *separator = said->len > 0 ? "; " : "";
+  va_list arguments;
+  said->len += (size_t)snprintf(said->text + said->len, sizeof said->text - said->len, "%s", separator);
+  va_start(arguments, format);
+  said->len += (size_t)vsnprintf(said->text + said->len, sizeof said->text - said->len, format, arguments);
+  va_end(arguments);
+  bench_need(said->len < sizeof said->text, "making room for remarks");
+}
+
+static void tell_goal(remarks *said, const bench_measured *m, unsigned *missed) {
   char goal[32];
-  if (m->row->goal_ns <= 0) return 0;
+  if (m->row->goal_ns <= 0) return;
   format_time(goal, sizeof goal, m->row->goal_ns);
-  return (size_t)snprintf(text, size, "<= %s %s  ", goal, verdict(m->median <= m->row->goal_ns, missed));
+  remark(said, "<= %s %s", goal, verdict(m->median <= m->row->goal_ns, missed));
 }
 
-static size_t append_ratio(char *text, size_t size, const bench_measured *m, const bench_measured *rows, size_t count,
-                           unsigned *missed) {
-  if (m->row->versus == NULL) return 0;
+static void tell_ratio(remarks *said, const bench_measured *m, const bench_measured *rows, size_t count,
+                       unsigned *missed) {
+  if (m->row->versus == NULL) return;
   const bench_measured *other = find(rows, count, m->row->versus, m->row->versus_who);
-  if (other == NULL || isnan(other->median) || isnan(m->median)) return 0;
-  const double ratio = m->median / other->median;
-  const char *what = strcmp(m->row->what, m->row->versus) == 0 ? m->row->versus_who : m->row->versus;
-  size_t len = (size_t)snprintf(text, size, "%.2f x %s", ratio, what);
-  if (m->row->goal_ratio > 0) {
-    len += (size_t)snprintf(text + len, size - len, ", <= %.2f %s", m->row->goal_ratio,
-                            verdict(ratio <= m->row->goal_ratio, missed));
-  }
-  return len;
-}
-
-static void format_goal(char *text, size_t size, const bench_measured *m, const bench_measured *rows, size_t count,
-                        unsigned *missed) {
-  text[0] = '\0';
-  size_t len = append_goal_ns(text, size, m, missed);
-  len += append_ratio(text + len, size - len, m, rows, count, missed);
-  if (m->row->note != NULL) snprintf(text + len, size - len, "%s(%s)", len > 0 ? " " : "", m->row->note);
+  if (other == NULL || isnan(other->median) || isnan(m->median)) return;
+  const double ratio = m->median / other->median, goal = m->row->goal_ratio;
+  remark(said, "%.2f x %s", ratio, strcmp(m->row->what, m->row->versus) == 0 ? m->row->versus_who : m->row->versus);
+  if (goal > 0) remark(said, "<= %.2f x %s", goal, verdict(ratio <= goal, missed));
 }
 
 unsigned bench_print_times(const bench_measured *rows, size_t count, bool markdown) {
@@ -73,13 +77,16 @@ unsigned bench_print_times(const bench_measured *rows, size_t count, bool markdo
                   "|\n|---|---|---:|---:|---|"
                 : "what, in time an operation (median)");
   for (size_t i = 0; i < count; i++) {
-    char time[32], beside[32], goal[256];
+    char time[32], beside[32];
+    remarks said = {.len = 0};
     const bool first = i == 0 || strcmp(rows[i].row->what, rows[i - 1].row->what) != 0;
     format_time(time, sizeof time, rows[i].median);
     format_beside(beside, sizeof beside, &rows[i], rows, count);
-    format_goal(goal, sizeof goal, &rows[i], rows, count, &missed);
+    tell_goal(&said, &rows[i], &missed);
+    tell_ratio(&said, &rows[i], rows, count, &missed);
+    if (rows[i].row->note != NULL) remark(&said, "%s", rows[i].row->note);
     printf(markdown ? "| %s | %s | %s | %s | %s |\n" : "%-52s %-16s %14s %8s   %s\n", first ? rows[i].row->what : "",
-           rows[i].row->who, time, beside, goal);
+           rows[i].row->who, time, beside, said.text);
   }
   return missed;
 }

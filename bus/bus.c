@@ -8,16 +8,18 @@
 
 /* ---- Making ---- */
 
-static mend_status check_range(const char *name, uint64_t value, uint64_t min, uint64_t max, mend_error *error) {
-  if (value >= min && value <= max) return MEND_OK;
-  return mend_error_set(error, MEND_EINVAL, "mend_bus_options.%s: %llu is out of range, expected %llu to %llu", name,
-                        (unsigned long long)value, (unsigned long long)min, (unsigned long long)max);
-}
-
 static mend_status check_options(const mend_bus_options *options, mend_error *error) {
-  mend_status status = check_range("nesting_limit", options->nesting_limit, 1, 1024, error);
-  if (status == MEND_OK) status = check_range("run_limit", options->run_limit, 1, UINT32_C(1) << 31, error);
-  if (status == MEND_OK) status = check_range("topic_limit", options->topic_limit, 64, 65536, error);
+  const struct {
+    const char *name;
+    uint32_t value, min, max;
+  } limits[] = {
+      {"mend_bus_options.nesting_limit", options->nesting_limit, 1, 1024},
+      {"mend_bus_options.run_limit", options->run_limit, 1, UINT32_C(1) << 31},
+      {"mend_bus_options.topic_limit", options->topic_limit, 64, 65536},
+  };
+  mend_status status = MEND_OK;
+  for (size_t i = 0; i < sizeof limits / sizeof limits[0] && status == MEND_OK; i++)
+    status = mend__options_check_range(limits[i].name, limits[i].value, limits[i].min, limits[i].max, error);
   return status;
 }
 
@@ -54,7 +56,8 @@ static mend_status init_parts(mend_bus *bus, const mend_bus_options *options, me
   mend__limbo_init(&bus->limbo_runs);
   mend_status status = choose_seed(bus, options->id_seed, error);
   if (status != MEND_OK) return status;
-  status = mend__topics_init(bus);
+  status = mend__readers_make_spare(bus);
+  if (status == MEND_OK) status = mend__topics_init(bus);
   return status == MEND_OK ? MEND_OK : mend_error_set(error, status, "a bus: %s", mend_status_message(status));
 }
 
@@ -140,7 +143,7 @@ mend_clock *mend_bus_clock(const mend_bus *bus) { return bus->clock; }
 const mend_allocator *mend_bus_allocator(const mend_bus *bus) { return bus->allocator; }
 
 void mend_bus_get_stats(mend_bus *bus, mend_bus_stats *ret_stats) {
-  mend_bus_stats stats = {.size = sizeof stats};
+  mend_bus_stats stats = {.size = sizeof stats, .dropped = atomic_load(&bus->unrecorded)};
   for (mend__reader *reader = atomic_load(&bus->readers); reader != NULL; reader = reader->next) {
     stats.published += atomic_load_explicit(&reader->published, memory_order_relaxed);
     stats.dropped += atomic_load_explicit(&reader->dropped, memory_order_relaxed);
@@ -152,9 +155,7 @@ void mend_bus_get_stats(mend_bus *bus, mend_bus_stats *ret_stats) {
   stats.topics = atomic_load(&bus->topic_count) - 1;
   stats.subscriptions = bus->subscription_count;
   pthread_mutex_unlock(&bus->mutex);
-  size_t known = ret_stats->size < sizeof stats ? ret_stats->size : sizeof stats;
-  stats.size = known;
-  memcpy(ret_stats, &stats, known);
+  mend__options_give(ret_stats, &stats);
 }
 
 mend_status mend_bus_quiesce(mend_bus *bus) {

@@ -8,6 +8,7 @@
 
 #include "bus/room.h"
 #include "core/memory.h"
+#include "core/mix.h"
 #include "core/strmap.h"
 
 #include <pthread.h>
@@ -65,12 +66,14 @@ struct mend_subscription {
   void *ctx;
   void (*destroy)(void *ctx);
   union {
-    void *owner;           /* open: the bus, or the run when in_run */
+    struct { /* open */
+      mend_bus *bus;
+      mend_run *run; /* NULL: it is the bus's */
+    };
     mend__retired retired; /* closed */
   };
   uint32_t pattern; /* EXACT: the topic; else an index of bus->patterns */
   uint8_t match;
-  bool in_run;
   _Atomic bool closed; /* a publish under way on the closing thread must not call it, whatever array it walks */
 };
 
@@ -164,6 +167,8 @@ struct mend_bus {
   _Atomic uint64_t epoch;
   _Atomic bool limbo_waits; /* something is in limbo: whoever leaves a publish looks */
   _Atomic(mend__reader *) readers;
+  _Atomic(mend__reader *) spare_reader; /* for a thread that comes when there is no memory; NULL: it was taken */
+  _Atomic uint64_t unrecorded;          /* publishes of threads for which there was not even that */
   _Atomic(mend__topic *) topics[MEND__TOPIC_CHUNKS];
   _Atomic uint32_t topic_count;
 
@@ -194,6 +199,7 @@ struct mend_bus {
 /* readers.c */
 mend__reader *mend__reader_find(const mend_bus *bus);                   /* this thread's, NULL when it has none */
 mend_status mend__reader_get(mend_bus *bus, mend__reader **ret_reader); /* makes it if need be */
+mend_status mend__readers_make_spare(mend_bus *bus);                    /* unless there is one */
 void mend__reader_enter(mend_bus *bus, mend__reader *reader);
 void mend__reader_leave(mend_bus *bus, mend__reader *reader); /* may free the bus */
 void mend__readers_wait(mend_bus *bus, uint64_t until_epoch); /* other threads' publishes that began up to then */
@@ -253,12 +259,9 @@ void mend__runs_free_kept(mend_bus *bus);
 mend_hash mend__id_next(mend_bus *bus); /* 128 bits, new: the bus's seed and a counter, hashed; under the mutex */
 void mend__trace_begin(mend_run *run, const mend_run_options *options); /* under the mutex */
 
-/* splitmix64, begun at the run's seed, at the place of the call: one to one, so no two calls of a run share a span. */
+/* No two calls of a run share a span. */
 static inline uint64_t mend__span_of(const mend_run *run, uint64_t call) {
-  uint64_t mixed = run->span_seed + call * UINT64_C(0x9E3779B97F4A7C15);
-  mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-  mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
-  mixed ^= mixed >> 31;
+  const uint64_t mixed = mend__mix(run->span_seed + call * MEND__MIX_STEP);
   return mixed != 0 ? mixed : 1;
 }
 
@@ -276,7 +279,6 @@ void mend__slots_release(mend__slot_entry slots[MEND__SLOT_COUNT]);
 mend_status mend__list_reserve(mend_bus *bus, mend__list *list, size_t item_size);
 
 /* publish.c */
-void mend__stamp(mend_run *run, mend_event *event);
 void mend__report_failure(mend_run *run, const mend_event *cause, const mend__frame *frame);
 
 #endif

@@ -10,9 +10,8 @@ static void write_counters(mend__buffer *text, mend_bus *bus) {
   mend_bus_stats stats = {.size = sizeof stats};
   mend_bus_get_stats(bus, &stats);
   mend__buffer_printf(text, "bus %" PRIu64 ", %" PRIu32 " references\n", bus->id, atomic_load(&bus->references));
-  mend__buffer_printf(
-      text, "%" PRIu64 " events published, %" PRIu64 " dropped for nesting, %" PRIu64 " failures of handlers\n",
-      stats.published, stats.dropped, stats.handler_failures);
+  mend__buffer_printf(text, "%" PRIu64 " events published, %" PRIu64 " dropped, %" PRIu64 " failures of handlers\n",
+                      stats.published, stats.dropped, stats.handler_failures);
   mend__buffer_printf(text,
                       "%" PRIu64 " topics, %" PRIu64 " subscriptions, %" PRIu64 " runs, %" PRIu64 " runs forgotten\n",
                       stats.topics, stats.subscriptions, stats.runs, stats.runs_evicted);
@@ -101,11 +100,5 @@ mend_status mend_bus_dump(mend_bus *bus, const mend_allocator *allocator, char *
   write_threads(&text, bus);
   write_limbo(&text, bus);
   pthread_mutex_unlock(&bus->mutex);
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

@@ -18,21 +18,10 @@ static mend_status check_topic(mend_str topic, mend_error *error) {
   return MEND_OK;
 }
 
-/* A span that the text names stays; publishing would stamp the call's over it. */
-static mend_status publish_in_its_span(mend_run *run, mend_event *event) {
-  static const uint8_t none[sizeof event->span_id];
-  uint8_t span_id[sizeof event->span_id];
-  memcpy(span_id, event->span_id, sizeof span_id);
-  if (memcmp(span_id, none, sizeof none) == 0) return mend_run_publish(run, event);
-  mend__stamp(run, event);
-  memcpy(event->span_id, span_id, sizeof span_id);
-  return mend_bus_publish(run->bus, event);
-}
-
 static mend_status publish(mend_run *run, mend__event_line *line, mend_error *error) {
   mend_event *event = &line->event.event;
   mend_status status = line->custom ? mend_bus_topic(mend_run_bus(run), line->topic, &event->topic) : MEND_OK;
-  if (status == MEND_OK) status = publish_in_its_span(run, event);
+  if (status == MEND_OK) status = mend__run_publish_in_span(run, event);
   return status == MEND_OK ? MEND_OK : refuse(error, status, line->topic, mend_status_message(status));
 }
 

@@ -2,8 +2,9 @@
 #ifndef MEND_BUS_EVENT_INTERNAL_H
 #define MEND_BUS_EVENT_INTERNAL_H
 
+#include "bus/room.h"
 #include "core/buffer.h"
-#include "mend/events.h"
+#include "core/memory.h"
 #include "mend/json.h"
 
 typedef enum mend__field_type {
@@ -35,8 +36,6 @@ extern const uint16_t mend__event_sizes[MEND_EVENT_KIND_COUNT];
 
 /* NULL for a number that is no kind. MEND_EVENT_CUSTOM is one: its field is the payload. */
 const mend__kind *mend__kind_get(mend_event_kind kind);
-/* MEND_EVENT_CUSTOM for a topic that is no built-in one. */
-mend_event_kind mend__kind_from_topic(mend_str topic);
 
 /* The members that say whose event it is and when. MEND__HEAD_EVENT is the case files' name of the topic. */
 typedef enum mend__head {
@@ -73,7 +72,7 @@ typedef struct mend__event_clone {
   mend_event event;
 } mend__event_clone;
 static inline mend__event_clone *mend__event_clone_of(mend_event *event) {
-  return (mend__event_clone *)(void *)((char *)event - offsetof(mend__event_clone, event));
+  return MEND__CONTAINER(event, mend__event_clone, event);
 }
 /* How large a block the clone of an event that fits its kind will be. */
 size_t mend__event_clone_size(const mend_event *event);

@@ -1,6 +1,7 @@
 #include "bus/event_internal.h"
 
 #include "bus/event_json.h"
+#include "core/json_kind.h"
 #include "core/memory.h"
 #include "core/nearest.h"
 #include "core/text.h"
@@ -31,18 +32,6 @@ typedef struct event_reader {
 
 /* ---- Values ---- */
 
-static const char *token_name(mend_json_token token) {
-  switch (token) {
-  case MEND_JSON_OBJECT: return "an object";
-  case MEND_JSON_ARRAY: return "an array";
-  case MEND_JSON_STRING: return "a string";
-  case MEND_JSON_NUMBER: return "a number";
-  case MEND_JSON_TRUE: return "true";
-  case MEND_JSON_FALSE: return "false";
-  default: return "null";
-  }
-}
-
 /* Adds to the sentence just written where in the text that is. */
 static mend_status add_place(const event_reader *reader, const char *at) {
   mend__error_place(reader->error, (mend_str){reader->text.ptr, (size_t)(at - reader->text.ptr)});
@@ -55,7 +44,7 @@ static mend_status wrong_value(const event_reader *reader, mend_str name, const 
   const char *quote = json->token == MEND_JSON_STRING ? "\"" : "";
   const char *value = json->slice.ptr - strlen(quote);
   bool shown = json->token == MEND_JSON_STRING || json->token == MEND_JSON_NUMBER;
-  mend_str got = shown ? json->slice : mend_str_from(token_name(json->token));
+  mend_str got = shown ? json->slice : mend_str_from(mend__json_kind_name(json->token));
   got.len = mend__utf8_cut(got, SHOWN_MAX);
   mend_error_set(reader->error, MEND_EINVAL, "%.*s: expected %s, not %s%.*s%s", MEND_STR_ARG(name), expected, quote,
                  MEND_STR_ARG(got), quote);
@@ -302,7 +291,7 @@ static mend_status refuse_other_than_object(const event_reader *reader) {
   mend_status status = mend_json_check(reader->text, MEND_JSON_DEPTH_MAX, reader->error);
   if (status != MEND_OK) return status;
   return mend_error_set_at(reader->error, MEND_EINVAL, 1, 1, "an event is a JSON object, not %s",
-                           token_name(reader->json.token));
+                           mend__json_kind_name(reader->json.token));
 }
 
 static mend_status scan(event_reader *reader) {

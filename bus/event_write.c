@@ -124,8 +124,7 @@ static void write_id(mend__buffer *buffer, const char *key, mend_str id) {
 }
 
 static void write_hex(mend__buffer *buffer, const char *key, const uint8_t *bytes, size_t len) {
-  static const uint8_t none[sizeof(((mend_event *)NULL)->trace_id)];
-  if (memcmp(bytes, none, len) == 0) return;
+  if (mend__is_zero(bytes, len)) return;
   write_literal(buffer, key);
   mend__buffer_char(buffer, '"');
   mend__buffer_hex(buffer, bytes, len);
@@ -330,13 +329,12 @@ mend_status mend_event_to_json(const mend_event *event, const mend_json_view_opt
   mend__buffer buffer;
   mend__buffer_init(&buffer, allocator);
   mend__event_write(&buffer, event, view.content);
-  mend__buffer_char(&buffer, '\0');
-  if (buffer.failed) {
-    mend__buffer_free(&buffer);
-    return MEND_ENOMEM;
-  }
-  char *fitting = mend__realloc(allocator, buffer.data, buffer.len);
-  *ret_json = fitting != NULL ? fitting : buffer.data;
-  if (ret_len != NULL) *ret_len = buffer.len - 1;
+  char *json;
+  size_t len;
+  status = mend__buffer_take(&buffer, &json, &len);
+  if (status != MEND_OK) return status;
+  char *fitting = mend__realloc(allocator, json, len + 1);
+  *ret_json = fitting != NULL ? fitting : json;
+  if (ret_len != NULL) *ret_len = len;
   return MEND_OK;
 }

@@ -36,8 +36,6 @@ static mend__retired *take_free(mend__retired_list *list, uint64_t oldest) {
   return first;
 }
 
-#define CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 static void free_arrays(mend_bus *bus, mend__retired *arrays) {
   while (arrays != NULL) {
     mend__retired *next = arrays->next;
@@ -49,7 +47,7 @@ static void free_arrays(mend_bus *bus, mend__retired *arrays) {
 static void free_subscriptions(mend_bus *bus, mend__retired *subscriptions) {
   while (subscriptions != NULL) {
     mend__retired *next = subscriptions->next;
-    mend__subscription_free(bus, CONTAINER(subscriptions, mend_subscription, retired));
+    mend__subscription_free(bus, MEND__CONTAINER(subscriptions, mend_subscription, retired));
     subscriptions = next;
   }
 }
@@ -57,7 +55,7 @@ static void free_subscriptions(mend_bus *bus, mend__retired *subscriptions) {
 static void free_runs(mend__retired *runs) {
   while (runs != NULL) {
     mend__retired *next = runs->next;
-    mend__run_free(CONTAINER(runs, mend_run, retired));
+    mend__run_free(MEND__CONTAINER(runs, mend_run, retired));
     runs = next;
   }
 }

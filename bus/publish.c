@@ -141,7 +141,7 @@ mend_status mend_bus_publish(mend_bus *bus, const mend_event *event) {
   return publish(bus, event);
 }
 
-void mend__stamp(mend_run *run, mend_event *event) {
+static void stamp(mend_run *run, mend_event *event) {
   mend_time now = mend_clock_now(run->bus->clock);
   if (event->call == 0 && event->call_name.len > 0) event->call = mend_call_from_name(event->call_name);
   event->run = run;
@@ -154,7 +154,17 @@ void mend__stamp(mend_run *run, mend_event *event) {
 
 mend_status mend_run_publish(mend_run *run, mend_event *event) {
   if (!is_well_formed(run->bus, event)) return MEND_EINVAL;
-  mend__stamp(run, event);
+  stamp(run, event);
+  return publish(run->bus, event);
+}
+
+mend_status mend__run_publish_in_span(mend_run *run, mend_event *event) {
+  uint8_t span_id[sizeof event->span_id];
+  memcpy(span_id, event->span_id, sizeof span_id);
+  if (mend__is_zero(span_id, sizeof span_id)) return mend_run_publish(run, event);
+  if (!is_well_formed(run->bus, event)) return MEND_EINVAL;
+  stamp(run, event);
+  memcpy(event->span_id, span_id, sizeof span_id);
   return publish(run->bus, event);
 }
 

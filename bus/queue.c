@@ -3,6 +3,7 @@
 #include "bus/event_internal.h"
 #include "core/memory.h"
 #include "core/options_size.h"
+#include "core/seconds.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -122,8 +123,7 @@ mend_status mend_queue_next(mend_queue *queue, mend_event **ret_event) {
 }
 
 static struct timespec real_time_in(uint64_t ns) {
-  const uint64_t due_ns = mend_clock_now(mend_clock_real()).mono_ns + ns;
-  return (struct timespec){(time_t)(due_ns / MEND_SECOND_NS), (long)(due_ns % MEND_SECOND_NS)};
+  return mend__timespec(mend_clock_now(mend_clock_real()).mono_ns + ns);
 }
 
 /* Longer waits are for ever. */
@@ -145,14 +145,14 @@ mend_status mend_queue_wait(mend_queue *queue, uint64_t ns, mend_event **ret_eve
 }
 
 void mend_queue_get_stats(mend_queue *queue, mend_queue_stats *ret_stats) {
-  mend_queue_stats stats = {.size = ret_stats->size};
+  mend_queue_stats stats = {.size = sizeof stats};
   pthread_mutex_lock(&queue->mutex);
   stats.taken = queue->taken;
   stats.dropped = atomic_load_explicit(&queue->dropped, memory_order_relaxed);
   stats.waiting = atomic_load_explicit(&queue->waiting, memory_order_relaxed);
   stats.bytes = atomic_load_explicit(&queue->bytes, memory_order_relaxed);
   pthread_mutex_unlock(&queue->mutex);
-  memcpy(ret_stats, &stats, stats.size < sizeof stats ? stats.size : sizeof stats);
+  mend__options_give(ret_stats, &stats);
 }
 
 /* ---- Making and ending ---- */
@@ -166,10 +166,9 @@ static void disown(void *ctx) {
 }
 
 static mend_status check(const mend_queue_options *options, mend_error *error) {
-  if (options->capacity < 1 || options->capacity > UINT32_C(1) << 20) {
-    return mend_error_set(error, MEND_EINVAL, "mend_queue_options.capacity: %lu is out of range, expected 1 to 1048576",
-                          (unsigned long)options->capacity);
-  }
+  const mend_status status =
+      mend__options_check_range("mend_queue_options.capacity", options->capacity, 1, UINT32_C(1) << 20, error);
+  if (status != MEND_OK) return status;
   if (options->byte_limit < 4096) {
     return mend_error_set(error, MEND_EINVAL, "mend_queue_options.byte_limit: %llu, expected 4096 or more",
                           (unsigned long long)options->byte_limit);

@@ -33,12 +33,34 @@ mend__reader *mend__reader_find(const mend_bus *bus) {
 /* The processor fetches pairs of 64-byte lines: 128 keeps two threads' records apart. */
 #define RECORD_ALIGNMENT ((uintptr_t)128)
 
-static mend_status reader_new(mend_bus *bus) {
+static mend__reader *record_new(const mend_bus *bus) {
   size_t size = (sizeof(mend__reader) + RECORD_ALIGNMENT - 1) & ~(size_t)(RECORD_ALIGNMENT - 1);
   void *block = mend__alloc_zero(bus->allocator, size + RECORD_ALIGNMENT);
-  if (block == NULL) return MEND_ENOMEM;
-  mend__reader *reader = (mend__reader *)(((uintptr_t)block + RECORD_ALIGNMENT - 1) & ~(RECORD_ALIGNMENT - 1));
-  reader->block = block;
+  if (block == NULL) return NULL;
+  mend__reader *record = (mend__reader *)(((uintptr_t)block + RECORD_ALIGNMENT - 1) & ~(RECORD_ALIGNMENT - 1));
+  record->block = block;
+  return record;
+}
+
+mend_status mend__readers_make_spare(mend_bus *bus) {
+  if (atomic_load_explicit(&bus->spare_reader, memory_order_relaxed) != NULL) return MEND_OK;
+  mend__reader *made = record_new(bus), *none = NULL;
+  if (made == NULL) return MEND_ENOMEM;
+  if (!atomic_compare_exchange_strong(&bus->spare_reader, &none, made)) mend__free(bus->allocator, made->block);
+  return MEND_OK;
+}
+
+/* A call that began while there was memory may end on a thread that comes when there is none. */
+static mend__reader *record_take(mend_bus *bus) {
+  mend__reader *record = record_new(bus);
+  if (record == NULL) return atomic_exchange(&bus->spare_reader, NULL);
+  mend__readers_make_spare(bus);
+  return record;
+}
+
+static mend_status reader_new(mend_bus *bus) {
+  mend__reader *reader = record_take(bus);
+  if (reader == NULL) return MEND_ENOMEM;
   reader->thread = &cache;
   reader->next = atomic_load_explicit(&bus->readers, memory_order_relaxed);
   while (!atomic_compare_exchange_weak_explicit(&bus->readers, &reader->next, reader, memory_order_release,
@@ -51,7 +73,10 @@ mend_status mend__reader_get(mend_bus *bus, mend__reader **ret_reader) {
   mend__reader *reader = mend__reader_find(bus);
   if (reader == NULL) {
     mend_status status = reader_new(bus);
-    if (status != MEND_OK) return status;
+    if (status != MEND_OK) {
+      atomic_fetch_add_explicit(&bus->unrecorded, 1, memory_order_relaxed);
+      return status;
+    }
     reader = mend__reader_find(bus);
   }
   *ret_reader = reader;
@@ -106,7 +131,8 @@ const mend_bus *mend__reclaims_here(void) { return cache.reclaims; }
 void mend__reclaims_set(const mend_bus *bus) { cache.reclaims = bus; }
 
 void mend__readers_free(mend_bus *bus) {
-  mend__reader *reader = atomic_load(&bus->readers);
+  mend__reader *reader = atomic_load(&bus->readers), *spare = atomic_load(&bus->spare_reader);
+  if (spare != NULL) mend__free(bus->allocator, spare->block);
   while (reader != NULL) {
     mend__reader *next = reader->next;
     mend__free(bus->allocator, reader->block);

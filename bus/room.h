@@ -20,6 +20,12 @@ mend_status mend__emit_after(mend_bus *bus, mend__after *after);
  * `bus.handler_failed`, which names the subscription's pattern otherwise. Copied, cut to 63 bytes. */
 void mend__name_failure(mend_bus *bus, mend_str name);
 
+/* mend_run_publish for an event that was read: a span that it names stays, and one without gets its call's. */
+mend_status mend__run_publish_in_span(mend_run *run, mend_event *event);
+
+/* The built-in kind with this topic; MEND_EVENT_CUSTOM for a topic that is no built-in one. */
+mend_event_kind mend__kind_from_topic(mend_str topic);
+
 /* ---- Things of other rooms that hang on a bus or a run ---- */
 
 typedef enum mend__slot {

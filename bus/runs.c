@@ -4,15 +4,6 @@
 
 /* ---- Making ---- */
 
-static mend_str copy_text(char **free_text, mend_str text) {
-  if (text.ptr == NULL) return text;
-  char *copy = *free_text;
-  memcpy(copy, text.ptr, text.len);
-  copy[text.len] = '\0';
-  *free_text += text.len + 1;
-  return (mend_str){copy, text.len};
-}
-
 static mend_run *run_alloc(mend_bus *bus, const mend_run_options *options) {
   mend_str parent_id = options->parent != NULL ? options->parent->id : options->parent_id;
   size_t text = options->id.len + parent_id.len + options->parent_call.len + options->agent.len +
@@ -23,14 +14,14 @@ static mend_run *run_alloc(mend_bus *bus, const mend_run_options *options) {
     mend__free(bus->allocator, run);
     return NULL;
   }
-  char *free_text = run->text;
+  char *place = run->text;
   run->bus = bus;
-  run->id = copy_text(&free_text, options->id);
-  run->parent_id = copy_text(&free_text, parent_id);
-  run->parent_call = copy_text(&free_text, options->parent_call);
-  run->agent = copy_text(&free_text, options->agent);
-  run->session_id = copy_text(&free_text, options->session_id);
-  run->project_id = copy_text(&free_text, options->project_id);
+  run->id = mend__keep_text(&place, options->id);
+  run->parent_id = mend__keep_text(&place, parent_id);
+  run->parent_call = mend__keep_text(&place, options->parent_call);
+  run->agent = mend__keep_text(&place, options->agent);
+  run->session_id = mend__keep_text(&place, options->session_id);
+  run->project_id = mend__keep_text(&place, options->project_id);
   return run;
 }
 
@@ -78,6 +69,7 @@ static mend_status make_run(mend_bus *bus, const mend_run_options *options, mend
   atomic_store(&run->references, 1);
   atomic_store(&run->last_event_ns, mend_clock_now(bus->clock).mono_ns);
   mend_bus_retain(bus);
+  mend__readers_make_spare(bus); /* what this run begins is to have an end, also without memory */
   *ret_run = run;
   return MEND_OK;
 }

@@ -93,10 +93,10 @@ static mend_status arrays_add(mend_bus *bus, mend_subscription *subscription) {
     end = &array->retired.next;
   }
   position = 1;
-  while ((topic = next_match(bus, subscription, &position)) != NULL) {
-    mend__subscribers *array = (mend__subscribers *)made;
-    made = array->retired.next;
-    array_replace(bus, topic, array);
+  while (made != NULL) {
+    mend__subscribers *array = MEND__CONTAINER(made, mend__subscribers, retired);
+    made = made->next;
+    array_replace(bus, next_match(bus, subscription, &position), array);
   }
   return MEND_OK;
 fail:
@@ -113,10 +113,10 @@ mend_status mend__subscribers_for_new_topic(mend_bus *bus, mend__topic *topic) {
   if (all == 0) return MEND_OK;
   mend__subscribers *array = array_new(bus, all);
   if (array == NULL) return MEND_ENOMEM;
-  for (int class = 0; class < 2; class ++) {
-    array->firsts[class + 1] = array->count;
-    mend_subscription **wildcards = bus->wildcards[class].items;
-    for (size_t i = 0; i < bus->wildcards[class].count; i++) {
+  for (int kind = 0; kind < 2; kind++) {
+    array->firsts[kind + 1] = array->count;
+    mend_subscription **wildcards = bus->wildcards[kind].items;
+    for (size_t i = 0; i < bus->wildcards[kind].count; i++) {
       mend_subscription *wildcard = wildcards[i];
       if (mend__pattern_matches(bus, wildcard->match, wildcard->pattern, topic)) append(array, wildcard);
     }
@@ -223,9 +223,9 @@ void mend__run_close_subscriptions(mend_run *run) {
 }
 
 void mend__bus_close_subscriptions(mend_bus *bus) {
-  for (int class = 0; class < 2; class ++) {
-    while (bus->wildcards[class].count > 0) {
-      mend_subscription *wildcard = ((mend_subscription **)bus->wildcards[class].items)[0];
+  for (int kind = 0; kind < 2; kind++) {
+    while (bus->wildcards[kind].count > 0) {
+      mend_subscription *wildcard = ((mend_subscription **)bus->wildcards[kind].items)[0];
       mend__bus_subscribers_remove(bus, wildcard);
       mend__subscription_retire(bus, wildcard);
     }

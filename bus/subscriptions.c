@@ -8,8 +8,8 @@ static mend_status subscribe(mend_bus *bus, mend_run *run, const char *pattern, 
   subscription->handler = handler;
   subscription->ctx = ctx;
   subscription->destroy = destroy;
-  subscription->in_run = run != NULL;
-  subscription->owner = run != NULL ? (void *)run : (void *)bus;
+  subscription->bus = bus;
+  subscription->run = run;
   pthread_mutex_lock(&bus->mutex);
   mend_status status = bus->closing ? MEND_ECLOSED : mend__pattern_take(bus, pattern, subscription);
   if (status == MEND_OK) {
@@ -43,8 +43,8 @@ void mend_subscription_close(mend_subscription **handle) {
   if (handle == NULL || *handle == NULL) return;
   mend_subscription *subscription = *handle;
   *handle = NULL;
-  mend_run *run = subscription->in_run ? subscription->owner : NULL;
-  mend_bus *bus = run != NULL ? run->bus : subscription->owner;
+  mend_bus *bus = subscription->bus;
+  mend_run *run = subscription->run;
   pthread_mutex_lock(&bus->mutex);
   if (run != NULL) {
     mend__run_subscribers_remove(run, subscription);

@@ -9,15 +9,8 @@ mend_hash mend__id_next(mend_bus *bus) {
   return mend_hash_bytes((mend_str){(const char *)block, sizeof block});
 }
 
-static bool is_zero(const uint8_t *bytes, size_t len) {
-  for (size_t i = 0; i < len; i++) {
-    if (bytes[i] != 0) return false;
-  }
-  return true;
-}
-
 static void choose_trace_id(mend_run *run, const mend_run_options *options) {
-  if (!is_zero(options->trace_id, sizeof options->trace_id)) {
+  if (!mend__is_zero(options->trace_id, sizeof options->trace_id)) {
     memcpy(run->trace_id, options->trace_id, sizeof run->trace_id);
   } else if (options->parent != NULL) {
     memcpy(run->trace_id, options->parent->trace_id, sizeof run->trace_id);
@@ -29,7 +22,7 @@ static void choose_trace_id(mend_run *run, const mend_run_options *options) {
 }
 
 static void choose_parent_span_id(mend_run *run, const mend_run_options *options) {
-  if (!is_zero(options->parent_span_id, sizeof options->parent_span_id)) {
+  if (!mend__is_zero(options->parent_span_id, sizeof options->parent_span_id)) {
     memcpy(run->parent_span_id, options->parent_span_id, sizeof run->parent_span_id);
   } else if (options->parent != NULL) {
     mend_run_span_id(options->parent, mend_call_from_name(options->parent_call), run->parent_span_id);
@@ -84,7 +77,7 @@ mend_status mend_traceparent_parse(mend_str text, uint8_t ret_trace_id[16], uint
   if (!is_whole || version == 0xff) return MEND_EINVAL;
   /* A later version may say more, after a dash. */
   if (text.len > TRACEPARENT_LEN && (version == 0 || text.ptr[TRACEPARENT_LEN] != '-')) return MEND_EINVAL;
-  if (is_zero(trace_id, sizeof trace_id) || is_zero(span_id, sizeof span_id)) return MEND_EINVAL;
+  if (mend__is_zero(trace_id, sizeof trace_id) || mend__is_zero(span_id, sizeof span_id)) return MEND_EINVAL;
   memcpy(ret_trace_id, trace_id, sizeof trace_id);
   memcpy(ret_span_id, span_id, sizeof span_id);
   return MEND_OK;

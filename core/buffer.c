@@ -1,6 +1,7 @@
 #include "core/buffer.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "mend/clock.h"
 #include "mend/json.h"
 
 #include <math.h>
@@ -39,6 +40,18 @@ bool mend__buffer_reserve(mend__buffer *buffer, size_t more) {
   if (more <= buffer->capacity - buffer->len) return true;
   buffer->failed = !grow(buffer, more);
   return !buffer->failed;
+}
+
+mend_status mend__buffer_take(mend__buffer *buffer, char **ret_text, size_t *ret_len) {
+  mend__buffer_char(buffer, '\0');
+  if (buffer->failed) {
+    mend__buffer_free(buffer);
+    return MEND_ENOMEM;
+  }
+  *ret_text = buffer->data;
+  if (ret_len != NULL) *ret_len = buffer->len - 1;
+  mend__buffer_init(buffer, buffer->allocator);
+  return MEND_OK;
 }
 
 void mend__buffer_bytes(mend__buffer *buffer, const char *bytes, size_t len) {
@@ -86,6 +99,14 @@ void mend__buffer_json_string(mend__buffer *buffer, mend_str text) {
   mend__buffer_char(buffer, '"');
   write_characters(buffer, text);
   mend__buffer_char(buffer, '"');
+}
+
+void mend__buffer_json_text(mend__buffer *buffer, mend_str text) {
+  if (text.ptr != NULL) {
+    mend__buffer_json_string(buffer, text);
+  } else {
+    mend__buffer_str(buffer, MEND_STR("null"));
+  }
 }
 
 /* The bytes of the first max_chars characters. */
@@ -153,14 +174,22 @@ void mend__buffer_f64(mend__buffer *buffer, double value) {
 }
 
 void mend__buffer_seconds(mend__buffer *buffer, uint64_t ns) {
-  const uint64_t second = 1000000000;
-  mend__buffer_u64(buffer, ns / second);
+  mend__buffer_u64(buffer, ns / MEND_SECOND_NS);
   mend__buffer_char(buffer, '.');
-  uint64_t fraction = ns % second;
+  uint64_t fraction = ns % MEND_SECOND_NS;
   unsigned digits = 9;
   for (; digits > 1 && fraction % 10 == 0; digits--)
     fraction /= 10;
   write_decimal(buffer, fraction, digits);
+}
+
+void mend__buffer_time(mend__buffer *buffer, uint64_t mono_ns) {
+  if (mono_ns == MEND_NEVER) {
+    mend__buffer_str(buffer, MEND_STR("never"));
+    return;
+  }
+  mend__buffer_seconds(buffer, mono_ns);
+  mend__buffer_str(buffer, MEND_STR(" s"));
 }
 
 void mend__buffer_hex(mend__buffer *buffer, const uint8_t *bytes, size_t len) {

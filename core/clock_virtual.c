@@ -148,8 +148,7 @@ mend_status mend_clock_remove_driver(mend_clock *base, const void *ctx) {
   return found != NULL ? MEND_OK : MEND_ENOENT;
 }
 
-/* ---- Advancing. All below run on the advancing thread with the lock held, which they let go for a driver's call. ----
- */
+/* ---- Advancing: on the advancing thread, with the lock held, which is let go for a driver's call. ---- */
 
 /* The driver after the one with this id, NULL when there is none. A driver's call may change the table, so an index
  * would not do. */

@@ -1,7 +1,6 @@
 /* For tests and debuggers: whether a set of deadlines is as it should be, and what is in it. */
 #include "core/buffer.h"
 #include "core/deadlines_internal.h"
-#include "core/memory.h"
 
 #include <inttypes.h>
 
@@ -60,8 +59,8 @@ static mend_status check_fifo(check *checked, size_t number) {
   size_t place = 1;
   for (const mend_deadline *deadline = fifo->first; deadline != NULL; deadline = deadline->next, place++) {
     const char *fault = fault_in_fifo(checked, fifo, deadline);
-    if (fault != NULL)
-      return mend_error_set(checked->error, MEND_EINVAL, "FIFO %zu, deadline %zu %s", number, place, fault);
+    if (fault == NULL) continue;
+    return mend_error_set(checked->error, MEND_EINVAL, "FIFO %zu, deadline %zu %s", number, place, fault);
   }
   for (size_t other = 0; other < number; other++) {
     if (checked->deadlines->fifos[other].timeout_ns != fifo->timeout_ns) continue;
@@ -78,8 +77,8 @@ static const char *fault_in_children(const mend_deadline *parent) {
   if (child != NULL && child->previous != parent) return "is not the previous of its first child";
   for (; child != NULL; child = child->next) {
     if (mend__deadline_precedes(child, parent)) return "is due after a child";
-    if (child->next != NULL && child->next->previous != child)
-      return "has a child that is not the previous of its next";
+    const mend_deadline *next = child->next;
+    if (next != NULL && next->previous != child) return "has a child that is not the previous of its next";
   }
   return NULL;
 }
@@ -156,11 +155,5 @@ mend_status mend_deadlines_dump(const mend_deadlines *deadlines, const mend_allo
   } else {
     mend__buffer_printf(&text, "broken: %s\n", error.message);
   }
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

@@ -201,6 +201,7 @@ static void start(mend__hasher *tree, const mend_loose_hash_options *loose, void
   tree->scratch = none ? (char *)&nowhere : scratch;
   tree->scratch_size = none ? 0 : scratch_size;
   tree->count = 0;
+  tree->root = (mend_hash){0, 0};
 }
 
 /* ---- Both modes -------------------------------------------------------------------------------------------- */

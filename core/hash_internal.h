@@ -50,7 +50,7 @@ typedef struct mend__hash_level {
   mend_str key; /* of the member whose value is read; absent in an array, and in exact mode */
   size_t first_member;
   uint64_t count;   /* elements so far */
-  mend_hash folded; /* they */
+  mend_hash folded; /* their hash */
 } mend__hash_level;
 
 typedef struct mend__hasher {

@@ -2,6 +2,7 @@
  * looked into are unescaped at the end of the scratch, and stay there while what is in them is hashed. */
 #include "core/hash_internal.h"
 #include "core/json_internal.h"
+#include "core/text.h"
 
 #include <math.h>
 
@@ -126,15 +127,7 @@ static bool is_too_long_to_look_into(mend_str slice, bool escaped) {
 
 static bool may_be_container(mend_str text) {
   for (size_t i = 0; i < text.len; i++) {
-    switch (text.ptr[i]) {
-    case '{':
-    case '[': return true;
-    case ' ':
-    case '\t':
-    case '\r':
-    case '\n': break;
-    default: return false;
-    }
+    if (!mend__is_blank(text.ptr[i])) return text.ptr[i] == '{' || text.ptr[i] == '[';
   }
   return false;
 }

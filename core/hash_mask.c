@@ -69,9 +69,9 @@ static bool is_uuid(mend_str text) {
 
 mend__mask mend__mask_of_number(double value) {
   const double first = 978307200, end = 4133980800; /* 2001-01-01 and 2101-01-01 in seconds */
-  if (value < first) return MEND__MASK_NONE;
-  for (double unit = 1; unit <= 1e9; unit *= 1e3) {
-    if (value >= first * unit && value < end * unit) return MEND__MASK_EPOCH;
+  static const double units[] = {1, 1e3, 1e6, 1e9};
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    if (value >= first * units[i] && value < end * units[i]) return MEND__MASK_EPOCH;
   }
   return MEND__MASK_NONE;
 }
@@ -94,24 +94,22 @@ mend__mask mend__mask_of_string(mend_str text) {
 
 /* ---- Where none of them is masked ---- */
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
 static bool begins_with_word(mend_str text, mend_str word) {
   if (text.len < word.len) return false;
   for (size_t i = 0; i < word.len; i++) {
-    if (lower(text.ptr[i]) != word.ptr[i]) return false;
+    if (mend__lower(text.ptr[i]) != word.ptr[i]) return false;
   }
   return true;
 }
 
+/* Also next_cursor, pageToken and the like: masking a value that tells calls apart does more harm than keeping one that
+ * does not. */
 bool mend__name_keeps_values(mend_str name) {
-  static const char *const names[] = {"cursor", "page", "offset", "path"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    const mend_str word = mend_str_from(names[i]);
-    if (name.len == word.len && begins_with_word(name, word)) return true;
-  }
+  static const char *const words[] = {"cursor", "page", "offset", "path", "query"};
   for (; name.len > 0; name.ptr++, name.len--) {
-    if (begins_with_word(name, MEND_STR("query"))) return true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+      if (begins_with_word(name, mend_str_from(words[i]))) return true;
+    }
   }
   return false;
 }

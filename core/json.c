@@ -223,7 +223,7 @@ static const char *skip_much_space(const char *place, const char *end) {
 }
 
 static inline const char *skip_space(const char *place, const char *end) {
-  return place<end && * place> ' ' ? place : skip_much_space(place, end);
+  return place < end && place[0] > ' ' ? place : skip_much_space(place, end);
 }
 
 /* What comes after a comma or colon: a key in the state MEMBER, else a value. */

@@ -4,8 +4,8 @@
 
 #include "mend/json.h"
 
-/* The exact canonical hash, raw only for what is raw with all the scratch there may be. Small texts are hashed with what the
- * stack has; only what was too much for it gets a block from the allocator. Errors: MEND_ENOMEM. */
+/* The exact canonical hash, raw only for what is raw with all the scratch there may be. Small texts are hashed with
+ * what the stack has; only what was too much for it gets a block from the allocator. Errors: MEND_ENOMEM. */
 mend_status mend__json_hash_alloc(mend_str text, const mend_allocator *allocator, mend_json_hash_result *ret_result);
 
 #endif

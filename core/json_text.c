@@ -35,7 +35,7 @@ static int32_t take_unicode_escape(mend_str *rest) {
   return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
 }
 
-/* Takes the escape at the front. In a slice that no scanner checked, a backslash without an escape stands for itself. */
+/* Takes the escape at the front. In a slice no scanner checked, a backslash without an escape stands for itself. */
 static int32_t take_escape(mend_str *rest) {
   static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
   int32_t code = take_unicode_escape(rest);

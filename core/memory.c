@@ -63,6 +63,23 @@ char *mend__str_copy(const mend_allocator *allocator, mend_str text) {
   return copy;
 }
 
+mend_str mend__keep_text(char **place, mend_str text) {
+  if (text.ptr == NULL) return text;
+  char *copy = *place;
+  if (text.len > 0) memcpy(copy, text.ptr, text.len);
+  copy[text.len] = '\0';
+  *place += text.len + 1;
+  return (mend_str){copy, text.len};
+}
+
+bool mend__is_zero(const void *bytes, size_t len) {
+  const char *each = bytes;
+  for (size_t i = 0; i < len; i++) {
+    if (each[i] != 0) return false;
+  }
+  return true;
+}
+
 static bool is_continuation(char c) { return ((unsigned char)c & 0xC0u) == 0x80u; }
 
 size_t mend__utf8_cut(mend_str text, size_t limit) {

@@ -1,8 +1,8 @@
 #include "core/nearest.h"
 
-enum { NAME_MAX_LEN = 64 };
+#include "core/text.h"
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+enum { NAME_MAX_LEN = 64 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -16,9 +16,9 @@ static size_t edit_distance(mend_str a, mend_str b) {
   for (size_t i = 1; i <= a.len; i++) {
     row[0] = i;
     for (size_t j = 1; j <= b.len; j++) {
-      const char p = lower(a.ptr[i - 1]), q = lower(b.ptr[j - 1]);
+      const char p = mend__lower(a.ptr[i - 1]), q = mend__lower(b.ptr[j - 1]);
       row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (p != q));
-      const bool swapped = i > 1 && j > 1 && p == lower(b.ptr[j - 2]) && q == lower(a.ptr[i - 2]);
+      const bool swapped = i > 1 && j > 1 && p == mend__lower(b.ptr[j - 2]) && q == mend__lower(a.ptr[i - 2]);
       if (swapped) row[j] = least(row[j], before[j - 2] + 1);
     }
     size_t *free_row = before;

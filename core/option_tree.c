@@ -1,6 +1,7 @@
 #include "core/buffer.h"
 #include "core/memory.h"
 #include "core/option_internal.h"
+#include "core/text.h"
 #include "mend/json.h"
 
 mend_status mend_option_tree_new(const mend_allocator *allocator, mend_option_tree **ret_tree) {
@@ -69,7 +70,7 @@ static mend__option_fault keep_text(mend__option_draft *draft, const mend__optio
     return (mend__option_fault){.status = MEND_ENOMEM};
   }
   draft->texts[option - mend__options] = copy.data;
-  *text = (mend_str){copy.data, copy.len};
+  *text = mend__buffer_text(&copy);
   return MEND__OPTION_FINE;
 }
 
@@ -83,16 +84,6 @@ mend__option_fault mend__option_draft_set(mend__option_draft *draft, const mend_
 
 /* ---- Setting one ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-static mend_str trim(mend_str text) {
-  while (text.len != 0 && is_blank(text.ptr[0]))
-    text = (mend_str){text.ptr + 1, text.len - 1};
-  while (text.len != 0 && is_blank(text.ptr[text.len - 1]))
-    text.len--;
-  return text;
-}
-
 static mend__option_fault set_bare_word(mend__option_draft *draft, const mend__option *option, mend_str word) {
   if (mend__option_is_text(option) && memchr(word.ptr, ',', word.len) != NULL) {
     return mend__option_refuse(word, "not one name");
@@ -101,7 +92,7 @@ static mend__option_fault set_bare_word(mend__option_draft *draft, const mend__o
   mend__buffer_init(&quoted, draft->allocator);
   mend__buffer_json_string(&quoted, word);
   mend__option_fault fault = {.status = MEND_ENOMEM};
-  if (!quoted.failed) fault = mend__option_draft_set(draft, option, (mend_str){quoted.data, quoted.len});
+  if (!quoted.failed) fault = mend__option_draft_set(draft, option, mend__buffer_text(&quoted));
   mend__buffer_free(&quoted);
   fault.given = word;
   return fault;
@@ -109,7 +100,7 @@ static mend__option_fault set_bare_word(mend__option_draft *draft, const mend__o
 
 /* What is no JSON is a word, unless it sets out to be more than a word. */
 static mend__option_fault set_argument(mend__option_draft *draft, const mend__option *option, mend_str value) {
-  const mend_str text = trim(value);
+  const mend_str text = mend__trim(value);
   if (text.len == 0) return mend__option_refuse(MEND_STR("nothing"), "given");
   if (mend_json_check(text, MEND_JSON_DEPTH, NULL) == MEND_OK) return mend__option_draft_set(draft, option, text);
   if (memchr("\"[{", text.ptr[0], 3) != NULL) return mend__option_refuse(text, "not well-formed JSON");

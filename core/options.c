@@ -31,7 +31,7 @@ static mend_status check_number(const mend__option *option, const mend_options *
   mend__buffer shown;
   mend__buffer_init(&shown, NULL);
   write_value(&shown, option, value);
-  fault.given = shown.failed ? MEND_STR("the value") : (mend_str){shown.data, shown.len};
+  fault.given = shown.failed ? MEND_STR("the value") : mend__buffer_text(&shown);
   const mend_status status = mend__option_report(option, option->name, fault, error);
   mend__buffer_free(&shown);
   return status;

@@ -1,5 +1,8 @@
 #include "core/options_size.h"
 
+#include "core/memory.h"
+
+#include <inttypes.h>
 #include <stdalign.h>
 
 static size_t size_at(const char *place) {
@@ -8,18 +11,11 @@ static size_t size_at(const char *place) {
   return size;
 }
 
-static bool all_zero(const char *bytes, size_t len) {
-  for (size_t i = 0; i < len; i++) {
-    if (bytes[i] != 0) return false;
-  }
-  return true;
-}
-
 /* Copies the members after a size-first struct's size, or a struct's tail, whichever version it is of. */
 static mend_status take_members(char *target, size_t target_len, const char *given, size_t given_len, const char *name,
                                 mend_error *error) {
   const size_t shared = given_len < target_len ? given_len : target_len;
-  if (!all_zero(given + shared, given_len - shared)) {
+  if (!mend__is_zero(given + shared, given_len - shared)) {
     return mend_error_set(error, MEND_EINVAL,
                           "%s: members beyond those of mend " MEND_VERSION
                           " are set, the program was built against a newer header",
@@ -48,6 +44,21 @@ mend_status mend__options_take(void *target, const void *given, const char *name
   return take_members((char *)target + sizeof(size_t), size_at(target) - sizeof(size_t),
                       (const char *)given + sizeof(size_t), given_size - sizeof(size_t), name, error);
 }
+
+void mend__options_give(void *ret_struct, const void *own) {
+  const size_t asked = size_at(ret_struct), known = size_at(own);
+  const size_t given = asked < known ? asked : known;
+  memcpy(ret_struct, own, given);
+  if (given >= sizeof given) memcpy(ret_struct, &given, sizeof given);
+}
+
+mend_status mend__options_check_range(const char *name, uint64_t value, uint64_t min, uint64_t max, mend_error *error) {
+  if (value >= min && value <= max) return MEND_OK;
+  return mend_error_set(error, MEND_EINVAL, "%s: %" PRIu64 " is out of range, expected %" PRIu64 " to %" PRIu64, name,
+                        value, min, max);
+}
+
+/* ---- The tree ---- */
 
 static const struct group {
   const char *name;

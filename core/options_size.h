@@ -1,4 +1,4 @@
-/* House header: taking in an options struct or vtable of any version. */
+/* House header: options structs, vtables and statistics of any version. */
 #ifndef MEND_CORE_OPTIONS_SIZE_H
 #define MEND_CORE_OPTIONS_SIZE_H
 
@@ -12,5 +12,12 @@ mend_status mend__options_take(void *target, const void *given, const char *name
 
 /* The same for the whole tree, whose groups are of any version too: their sizes say where the next one begins. */
 mend_status mend__options_take_tree(mend_options *target, const mend_options *given, mend_error *error);
+
+/* The other way, for what is asked for: copies as much of `own`, whose first member is its size, as the caller's header
+ * knows. The size in `ret_struct` becomes that of what was filled in. */
+void mend__options_give(void *ret_struct, const void *own);
+
+/* MEND_EINVAL with a sentence for an integer that is not from min to max. */
+mend_status mend__options_check_range(const char *name, uint64_t value, uint64_t min, uint64_t max, mend_error *error);
 
 #endif

@@ -68,6 +68,34 @@ size_t mend__character_len(mend_str text) {
   return len > 0 ? len : 1;
 }
 
+static bool is_control(mend_str character) {
+  const unsigned char first = (unsigned char)character.ptr[0];
+  if (first < 0x80) return first < 0x20 || first == 0x7F;
+  return first == 0xC2 && (unsigned char)character.ptr[1] < 0xA0;
+}
+
+bool mend__is_printable(mend_str text) {
+  while (text.len > 0) {
+    const mend__prefix character = mend__utf8_prefix(text.ptr, text.len);
+    if (!character.whole || is_control((mend_str){text.ptr, character.len})) return false;
+    text = (mend_str){text.ptr + character.len, text.len - character.len};
+  }
+  return true;
+}
+
+mend_str mend__skip_blanks(mend_str text) {
+  while (text.len > 0 && mend__is_blank(text.ptr[0]))
+    text = (mend_str){text.ptr + 1, text.len - 1};
+  return text;
+}
+
+mend_str mend__trim(mend_str text) {
+  text = mend__skip_blanks(text);
+  while (text.len > 0 && mend__is_blank(text.ptr[text.len - 1]))
+    text.len--;
+  return text;
+}
+
 static size_t escape(char c, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
   static const char special[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
   const char *found = memchr(special, c, sizeof special - 1);

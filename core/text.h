@@ -62,9 +62,20 @@ size_t mend__json_plain_len(mend_str text);
  * not UTF-8. Returns the number of bytes written. */
 #define MEND__JSON_ESCAPE_MAX 6
 size_t mend__json_escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]);
-/* How many bytes the first character has; what is not UTF-8 counts as the one character that is written for it. The text
- * is not empty. */
+/* How many bytes the first character has; what is not UTF-8 counts as the one character that is written for it. The
+ * text is not empty. */
 size_t mend__character_len(mend_str text);
+
+/* Whether it is UTF-8 without control characters (C0, DEL, C1): what events, journals and terminals show as it is. */
+bool mend__is_printable(mend_str text);
+
+/* ---- ASCII ---- */
+
+static inline char mend__lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+static inline bool mend__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+/* Without the blanks at its beginning, and without those at its end too. */
+mend_str mend__skip_blanks(mend_str text);
+mend_str mend__trim(mend_str text);
 
 /* ---- Digits and lines ---- */
 

@@ -1,4 +1,4 @@
-/* mend-docs: prints the tables of docs/ that come from the library, as Markdown. scripts/update-docs puts them in place.
+/* mend-docs: prints the tables of docs/ that come from the library, as Markdown; scripts/update-docs puts them there.
  *
  *   mend-docs events                 every built-in event and its fields (mend/events.def)
  *   mend-docs options [GROUP]...     every option, or those of these groups (mend/options.def)

@@ -1,8 +1,9 @@
 /* A watchdog of one's own: it notices when a run spends more tokens than it was given.
  *
- * A watchdog is a vtable and a context. The context here is the budget, shared by all runs; what is known of one run, the
- * tokens it has used, is a state that `open` makes and `close` frees. mend calls these functions under the run's lock, so
- * there is no locking here. What a watchdog finds it hands to mend_emit; acting on it is somebody else's business.
+ * A watchdog is a vtable and a context. The context here is the budget, shared by all runs; what is known of one run,
+ * the tokens it has used, is a state that `open` makes and `close` frees. mend calls these functions under the run's
+ * lock, so there is no locking here. What a watchdog finds it hands to mend_emit; acting on it is somebody else's
+ * business.
  */
 #include <mend.h>
 

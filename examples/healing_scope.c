@@ -1,5 +1,5 @@
-/* An agent that goes wrong in three ways, each in a healing scope of its own: a tool that hangs, a search that repeats, a
- * confidence that falls. First the default policy, which aborts; then one of ours, which asks a person and goes on.
+/* An agent that goes wrong in three ways, each in a healing scope of its own: a tool that hangs, a search that repeats,
+ * a confidence that falls. First the default policy, which aborts; then one of ours, which asks a person and goes on.
  *
  * The agent is a list of calls here. In yours a model decides what to call; the rest is the same. */
 #include <mend.h>

@@ -1,6 +1,6 @@
-/* Records the two journals in examples/traces: what a coding agent did on a good day and on a bad one. Nothing is real but
- * the library: the events are published on a bus whose clock stands still until it is told otherwise, and a journal writes
- * them down, so every run of this program writes the same bytes.
+/* Records the two journals in examples/traces: what a coding agent did on a good day and on a bad one. Nothing is real
+ * but the library: the events are published on a bus whose clock stands still until it is told otherwise, and a journal
+ * writes them down, so every run of this program writes the same bytes.
  *
  *   record_traces [FOLDER]      writes FOLDER/healthy.jsonl and FOLDER/troubled.jsonl; FOLDER is "." by default
  */

@@ -1,4 +1,4 @@
-/* The shortest way to a detection: a bus, its watchdogs, a run, and an agent that asks the same thing again and again. */
+/* The shortest way to a detection: a bus, its watchdogs, a run, and an agent that asks the same thing over and over. */
 #include <mend.h>
 
 #include <stdio.h>

@@ -40,11 +40,10 @@ static mend_status summarise(void *ctx, mend_call *call) {
 
 /* ---- The agents ---- */
 
-static void say(mend_run *run, mend_event_kind kind, mend_str text) {
-  mend_any_event event;
-  mend_event_init(&event, kind);
-  if (kind == MEND_EVENT_RUN_STARTED) event.run_started.name = text;
-  if (kind == MEND_EVENT_RUN_FINISHED) event.run_finished.status = text;
+/* A run that we made is ours to end; one that the scope makes it ends itself. */
+static void say_finished(mend_run *run) {
+  mend_run_finished_event event = MEND_RUN_FINISHED_EVENT_INIT;
+  event.status = mend_run_is_aborted(run) ? MEND_STR("aborted") : MEND_STR("done");
   mend_run_publish(run, &event.event);
 }
 
@@ -60,22 +59,30 @@ typedef struct agent {
   int times;
 } agent;
 
-static mend_status work(mend_workbench *workbench, const agent *a, mend_tools *tools, mend_error *error) {
-  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
-  options.tools = tools;
-  mend_healing_runner *runner;
-  mend_status status = mend_workbench_with_healing(workbench, &options, &runner, error);
-  if (status != MEND_OK) return status;
-  const mend_tool summarise_tool = {.size = sizeof(mend_tool), .name = "summarise", .execute = summarise};
-  status = mend_tools_add(tools, &summarise_tool, runner, error);
-  MEND_HEALING_SCOPE(runner, NULL) {
-    mend_run *run = mend_healing_current_run(runner);
-    say(run, MEND_EVENT_RUN_STARTED, mend_str_from(a->name));
+static void work_in_scope(mend_healing_runner *runner, mend_run *run, const agent *a) {
+  mend_scope_options scope = MEND_SCOPE_OPTIONS_INIT;
+  scope.run = run;
+  MEND_HEALING_SCOPE(runner, &scope) {
     call_often(mend_healing_boundary(runner), mend_str_from(a->tool), MEND_STR("{\"about\":\"trams\"}"), a->times);
-    say(run, MEND_EVENT_RUN_FINISHED, mend_run_is_aborted(run) ? MEND_STR("aborted") : MEND_STR("done"));
+    say_finished(run);
   }
+}
+
+static mend_status work(mend_workbench *workbench, const agent *a, mend_tools *tools, mend_error *error) {
+  const mend_tool summarise_tool = {.size = sizeof(mend_tool), .name = "summarise", .execute = summarise};
+  mend_healing_runner *runner = NULL;
+  mend_run *run = NULL;
+  mend_run_options run_options = MEND_RUN_OPTIONS_INIT;
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  run_options.agent = mend_str_from(a->name);
+  options.tools = tools;
+  mend_status status = mend_run_new(mend_workbench_bus(workbench), &run_options, &run);
+  if (status == MEND_OK) status = mend_workbench_with_healing(workbench, &options, &runner, error);
+  if (status == MEND_OK) status = mend_tools_add(tools, &summarise_tool, runner, error);
+  if (status == MEND_OK) work_in_scope(runner, run, a);
   mend_tools_remove(tools, MEND_STR("summarise"));
   mend_healing_runner_release(runner);
+  mend_run_release(run);
   return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef MEND_FALLBACK_CLASSIFICATION_INTERNAL_H
 #define MEND_FALLBACK_CLASSIFICATION_INTERNAL_H
 
+#include "core/text.h"
 #include "mend/fallback.h"
 
 #include <stdatomic.h>
@@ -56,7 +57,5 @@ mend_status mend__classification_load(mend_classification *table, mend_str rows,
 mend_classification *mend__classification_retain(mend_classification *table);
 /* The class of this name, for failures that say nothing else; that of "unknown" when there is none. */
 void mend__classify_name(const mend_classification *table, mend_str name, mend_failure_class *ret_class);
-
-static inline char mend__lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 #endif

@@ -5,14 +5,15 @@
 #include "bus/room.h"
 #include "core/memory.h"
 #include "mend/healing.h"
+#include "watchdogs/room.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 /* ---- waiting.c: who waits for the deadlines of a bus ---- */
 
-/* Scopes of one bus share one loop, for a bus has one waiter. Begins waiting with the first of them, on `loop` or, when that
- * is NULL, one made for it. Errors: those of mend_loop_new. */
+/* Scopes of one bus share one loop, for a bus has one waiter. Begins waiting with the first of them, on `loop` or, when
+ * that is NULL, one made for it. Errors: those of mend_loop_new. */
 mend_status mend__waiting_begin(mend_bus *bus, mend_loop *loop, mend_error *error);
 /* Ends with the last. */
 void mend__waiting_end(mend_bus *bus);
@@ -32,7 +33,9 @@ struct mend_healing_runner {
   const mend_allocator *allocator;
   atomic_size_t references;
   mend_bus *bus;
-  mend_options config; /* without its JSON texts: no scope looks at them */
+  mend_options config;                            /* without its JSON texts: no scope looks at them */
+  const char *warnings[MEND__WATCH_WARNINGS_MAX]; /* about it */
+  size_t warning_count;
   mend_tools *tools;
   mend_hooks *hooks;
   void *state;
@@ -45,6 +48,7 @@ struct mend_healing_runner {
 
   pthread_mutex_t lock; /* covers all below; held while entering, not while leaving waits for calls */
   mend_run *run;        /* the one it belongs to, from the first enter on */
+  bool made_run;        /* whose beginning and end are the scope's to tell */
   unsigned depth;       /* while it is above 0 the runner holds a reference to itself */
   bool leaving;
   mend__healing_scope scope;

@@ -11,6 +11,7 @@
 static mend_status belong_to(mend_healing_runner *runner, mend_run *wanted, mend_error *error) {
   if (runner->run == NULL && wanted == NULL) {
     const mend_status status = mend_run_new(runner->bus, NULL, &runner->run);
+    runner->made_run = status == MEND_OK;
     return status == MEND_OK ? MEND_OK : mend_error_set(error, status, "a run: %s", mend_status_message(status));
   }
   if (wanted != NULL && mend_run_bus(wanted) != runner->bus) {
@@ -82,20 +83,37 @@ static mend_status wait_for_deadlines(mend_healing_runner *runner, mend_error *e
 
 /* ---- What is said at the beginning and the end ---- */
 
-static void add_notice(mend__buffer *buffer, const char *sentence) {
+/* Also to the log: a runner with a bus of its own has published before anybody can subscribe. */
+static void add_notice(mend__buffer *buffer, const mend_healing_runner *runner, const char *sentence) {
   if (buffer->len > 1) mend__buffer_char(buffer, ',');
   mend__buffer_json_string(buffer, mend_str_from(sentence));
+  mend__bus_log(runner->bus, MEND_LOG_WARNING, sentence);
 }
 
 static void write_notices(mend__buffer *buffer, const mend_healing_runner *runner) {
-  const char *warning = mend__watch_warning(&runner->config);
   mend__buffer_char(buffer, '[');
   if (runner->config.regression.enable && !mend__hooks_publish_confidence(runner->hooks)) {
-    add_notice(buffer, "regression is enabled: it sees nothing until somebody in this scope publishes "
-                       "metacognition.confidence");
+    add_notice(
+        buffer, runner,
+        "regression is enabled: it sees nothing until somebody in this scope publishes metacognition.confidence");
   }
-  if (warning != NULL) add_notice(buffer, warning);
+  for (size_t i = 0; i < runner->warning_count; i++)
+    add_notice(buffer, runner, runner->warnings[i]);
   mend__buffer_char(buffer, ']');
+}
+
+static mend_status say_run_started(mend_healing_runner *runner) {
+  if (!runner->made_run) return MEND_OK;
+  mend_run_started_event event = MEND_RUN_STARTED_EVENT_INIT;
+  event.source = MEND_STR("healing");
+  return mend_run_publish(runner->run, &event.event);
+}
+
+static void say_run_finished(mend_healing_runner *runner) {
+  if (!runner->made_run) return;
+  mend_run_finished_event event = MEND_RUN_FINISHED_EVENT_INIT;
+  event.status = mend_run_is_aborted(runner->run) ? MEND_STR("aborted") : MEND_STR("ok");
+  mend_run_publish(runner->run, &event.event);
 }
 
 static mend_status say_started(mend_healing_runner *runner, mend_error *error) {
@@ -105,9 +123,10 @@ static mend_status say_started(mend_healing_runner *runner, mend_error *error) {
   mend__options_write(&config, &runner->config);
   write_notices(&notices, runner);
   mend_healing_started_event event = MEND_HEALING_STARTED_EVENT_INIT;
-  event.config = (mend_str){config.data, config.len};
-  if (notices.len > 2) event.notices = (mend_str){notices.data, notices.len};
-  mend_status status = config.failed || notices.failed ? MEND_ENOMEM : mend_run_publish(runner->run, &event.event);
+  event.config = mend__buffer_text(&config);
+  if (notices.len > 2) event.notices = mend__buffer_text(&notices);
+  mend_status status = config.failed || notices.failed ? MEND_ENOMEM : say_run_started(runner);
+  if (status == MEND_OK) status = mend_run_publish(runner->run, &event.event);
   mend__buffer_free(&config);
   mend__buffer_free(&notices);
   return status == MEND_OK ? MEND_OK
@@ -191,6 +210,7 @@ static mend_status enter_first(mend_healing_runner *runner, mend_run *wanted, me
   } else if (!was_bound) {
     mend_run_release(runner->run);
     runner->run = NULL;
+    runner->made_run = false;
   }
   return status;
 }
@@ -234,6 +254,7 @@ static void leave(mend_healing_runner *runner, mend_healing_report *ret_report) 
   mend__run_poll_watchdogs(runner->run);
   mend__boundary_settle(runner->scope.boundary);
   say_stopped(runner, abandoned);
+  say_run_finished(runner);
   if (ret_report != NULL) fill_report(runner, abandoned, ret_report);
   take_down(runner);
 }
@@ -284,8 +305,10 @@ mend_status mend_healing_run(mend_healing_runner *runner, const mend_scope_optio
 mend__scope mend__scope_open(mend_healing_runner *runner, const mend_scope_options *given) {
   mend__scope scope = {runner, NULL, MEND_OK, false};
   mend_scope_options options;
-  scope.status = mend_healing_enter(runner, given, NULL);
+  mend_error error = MEND_ERROR_INIT;
+  scope.status = mend_healing_enter(runner, given, &error);
   scope.entered = scope.status == MEND_OK;
+  if (!scope.entered && runner != NULL) mend__bus_log(runner->bus, MEND_LOG_ERROR, error.message);
   if (scope.entered && check_arguments(runner, &options, given, NULL) == MEND_OK) scope.ret_report = options.ret_report;
   return scope;
 }

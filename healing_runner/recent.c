@@ -131,7 +131,7 @@ void mend__recent_close(mend__recent *recent) {
 static void copy_lines(mend__recent *recent, mend__buffer *copy) {
   pthread_mutex_lock(&recent->lock);
   for (const line *next = recent->oldest; next != NULL; next = next->next) {
-    mend__buffer_str(copy, (mend_str){next->text.data, next->text.len});
+    mend__buffer_str(copy, mend__buffer_text(&next->text));
     mend__buffer_char(copy, '\n');
   }
   pthread_mutex_unlock(&recent->lock);

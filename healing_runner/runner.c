@@ -1,4 +1,5 @@
 #include "core/options_size.h"
+#include "core/seconds.h"
 #include "healing_runner/healing_internal.h"
 #include "mend/json.h"
 #include "watchdogs/room.h"
@@ -45,17 +46,35 @@ static mend_status take_options(mend_healing_options *ret_options, mend_options 
 
 /* ---- Its watchdogs ---- */
 
+static bool has_watchdog(const mend_healing_runner *runner, const char *name) {
+  for (size_t i = 0; i < runner->watchdog_count; i++) {
+    if (strcmp(mend_watchdog_name(runner->watchdogs[i]), name) == 0) return true;
+  }
+  return false;
+}
+
+/* Two of one name could not be told apart in what they find. */
+static mend_status add_watchdog(mend_healing_runner *runner, mend_watchdog *watchdog, mend_error *error) {
+  const char *name = mend_watchdog_name(watchdog);
+  if (has_watchdog(runner, name)) {
+    return mend_error_set(error, MEND_EEXIST, "mend_healing_options.watchdogs: there is a watchdog called %s already",
+                          name);
+  }
+  runner->watchdogs[runner->watchdog_count++] = mend_watchdog_retain(watchdog);
+  return MEND_OK;
+}
+
 static mend_status make_watchdogs(mend_healing_runner *runner, const mend_healing_options *options, mend_error *error) {
   const size_t most = MEND__BUILTIN_MAX + options->watchdog_count;
   runner->watchdogs = mend__alloc_zero(runner->allocator, most * sizeof *runner->watchdogs);
   if (runner->watchdogs == NULL) return mend_error_set(error, MEND_ENOMEM, "a healing runner: out of memory");
-  const mend_status status =
+  mend_status status =
       mend__builtins_new(&runner->config, runner->allocator, runner->watchdogs, &runner->builtin_count, error);
   if (status != MEND_OK) return status;
   runner->watchdog_count = runner->builtin_count;
-  for (size_t i = 0; i < options->watchdog_count; i++)
-    runner->watchdogs[runner->watchdog_count++] = mend_watchdog_retain(options->watchdogs[i]);
-  return MEND_OK;
+  for (size_t i = 0; i < options->watchdog_count && status == MEND_OK; i++)
+    status = add_watchdog(runner, options->watchdogs[i], error);
+  return status;
 }
 
 /* ---- Life ---- */
@@ -81,10 +100,6 @@ static mend_status find_bus(mend_bus *given, mend_bus **ret_bus, mend_error *err
   return MEND_OK;
 }
 
-static uint64_t grace_ns(double seconds) {
-  return seconds < 1e9 ? (uint64_t)(seconds * 1e9) : UINT64_C(1000000000) * MEND_SECOND_NS;
-}
-
 static mend_healing_runner *runner_alloc(mend_bus *bus, const mend_healing_options *options,
                                          const mend_options *config) {
   const mend_allocator *allocator = mend_bus_allocator(bus);
@@ -101,7 +116,7 @@ static mend_healing_runner *runner_alloc(mend_bus *bus, const mend_healing_optio
   runner->state = options->state;
   runner->policy = options->policy;
   runner->policy_ctx = options->policy_ctx;
-  runner->exit_grace_ns = grace_ns(options->exit_grace_s);
+  runner->exit_grace_ns = mend__seconds_to_ns(options->exit_grace_s);
   if (options->tools != NULL) runner->tools = mend_tools_retain(options->tools);
   if (options->hooks != NULL) runner->hooks = mend_hooks_retain(options->hooks);
   if (options->loop != NULL) runner->loop = mend_loop_retain(options->loop);
@@ -136,6 +151,7 @@ mend_status mend_healing_runner_new(const mend_healing_options *given, mend_heal
     return mend_error_set(error, MEND_ENOMEM, "a healing runner: out of memory");
   }
   status = make_watchdogs(runner, &options, error);
+  runner->warning_count = mend__watch_warnings(&runner->config, runner->warnings);
   forget_texts(&runner->config);
   if (status != MEND_OK) {
     runner_free(runner);

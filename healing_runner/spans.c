@@ -3,8 +3,6 @@
 #include "core/memory.h"
 #include "healing_runner/tracer_internal.h"
 
-#define CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 static mend_str key_of(const uint8_t id[8]) { return (mend_str){(const char *)id, 8}; }
 
 /* ---- Lists ---- */
@@ -48,7 +46,7 @@ static void run_release(mend__spans *spans, mend__traced_run *run) {
 
 static mend__span *record_take(mend__spans *spans) {
   if (list_is_empty(&spans->unused)) return mend__alloc(spans->allocator, sizeof(mend__span));
-  mend__span *span = CONTAINER(spans->unused.next, mend__span, in_list);
+  mend__span *span = MEND__CONTAINER(spans->unused.next, mend__span, in_list);
   list_take(&span->in_list);
   return span;
 }
@@ -83,7 +81,7 @@ static void drop(mend__spans *spans, mend__span *span) {
 
 static void forget(mend__spans *spans, mend__traced_run *run) {
   while (!list_is_empty(&run->open_spans)) {
-    drop(spans, CONTAINER(run->open_spans.next, mend__span, in_run));
+    drop(spans, MEND__CONTAINER(run->open_spans.next, mend__span, in_run));
     spans->forgotten++;
   }
   list_take(&run->by_age);
@@ -94,7 +92,7 @@ static void forget(mend__spans *spans, mend__traced_run *run) {
 /* The run that was heard of longest ago makes room, with its open spans, but not `wanted`, which asks. */
 static bool make_room(mend__spans *spans, const mend__traced_run *wanted) {
   while (spans->open_count >= spans->open_limit || spans->runs.count > spans->open_limit) {
-    mend__traced_run *oldest = CONTAINER(spans->known.next, mend__traced_run, by_age);
+    mend__traced_run *oldest = MEND__CONTAINER(spans->known.next, mend__traced_run, by_age);
     if (oldest == wanted) return false;
     forget(spans, oldest);
   }
@@ -184,7 +182,7 @@ void mend__spans_end(mend__spans *spans, mend__span *span, const mend_event *eve
 
 void mend__spans_trim(mend__spans *spans) {
   while (spans->finished_count > spans->finished_limit)
-    drop(spans, CONTAINER(spans->finished.next, mend__span, in_list));
+    drop(spans, MEND__CONTAINER(spans->finished.next, mend__span, in_list));
 }
 
 /* ---- Looking ---- */
@@ -192,7 +190,7 @@ void mend__spans_trim(mend__spans *spans) {
 mend__span *mend__spans_next(const mend__spans *spans, const mend__span *span) {
   const mend__link *next = span != NULL ? span->in_list.next : spans->finished.next;
   if (next == &spans->finished) next = spans->open.next;
-  return next != &spans->open ? CONTAINER(next, mend__span, in_list) : NULL;
+  return next != &spans->open ? MEND__CONTAINER(next, mend__span, in_list) : NULL;
 }
 
 mend__span mend__span_copy(const mend__span *span) {
@@ -230,7 +228,7 @@ void mend__spans_free(mend__spans *spans) {
   spans->finished_limit = 0;
   mend__spans_trim(spans);
   while (!list_is_empty(&spans->known))
-    forget(spans, CONTAINER(spans->known.next, mend__traced_run, by_age));
+    forget(spans, MEND__CONTAINER(spans->known.next, mend__traced_run, by_age));
   while (!list_is_empty(&spans->unused))
     mend__free(spans->allocator, record_take(spans));
   mend__strmap_free(&spans->runs);

@@ -1,6 +1,6 @@
 /* Spans as a tree with a time line:
  *
- *   researcher                       |--------------------------------------->|  1 min 30 s  open        1 detection  run a
+ *   researcher                       |--------------------------------------->|  1 min 30 s  open        run a
  *     search                         |##########                              |      22.5 s  after
  *       fetch                        | #######                                |      15.7 s  error       3 attempts
  */
@@ -89,13 +89,6 @@ static void fill(mend__buffer *out, char c, size_t count) {
     mend__buffer_char(out, c);
 }
 
-static bool is_printable(mend_str character) {
-  const unsigned char first = (unsigned char)character.ptr[0];
-  if (first < 0x80) return first >= 0x20 && first != 0x7f;
-  const bool is_c1_control = first == 0xC2 && character.len > 1 && (unsigned char)character.ptr[1] < 0xA0;
-  return mend__utf8_prefix(character.ptr, character.len).whole && !is_c1_control;
-}
-
 static mend_str first_character(mend_str text) { return (mend_str){text.ptr, mend__character_len(text)}; }
 
 static mend_str behind(mend_str text, mend_str piece) { return (mend_str){text.ptr + piece.len, text.len - piece.len}; }
@@ -114,7 +107,7 @@ static size_t write_text(mend__buffer *out, mend_str text, size_t width) {
   const size_t kept = count <= width ? count : width - 2;
   for (size_t i = 0; i < kept; i++) {
     const mend_str character = first_character(text);
-    mend__buffer_str(out, is_printable(character) ? character : MEND_STR("?"));
+    mend__buffer_str(out, mend__is_printable(character) ? character : MEND_STR("?"));
     text = behind(text, character);
   }
   if (kept == count) return kept;
@@ -245,12 +238,8 @@ mend_status mend__trace_draw(mend__span *copies, size_t count, uint64_t now_ns, 
   for (size_t i = 0; i < count && status == MEND_OK; i++) {
     if (t.nodes[i].parent == NULL) write_tree(&out, &t, &t.nodes[i]);
   }
-  mend__buffer_char(&out, '\0');
   fell(&t, allocator);
-  if (status == MEND_OK && !out.failed) {
-    *ret_text = out.data;
-    return MEND_OK;
-  }
+  if (status == MEND_OK) return mend__buffer_take(&out, ret_text, NULL);
   mend__buffer_free(&out);
-  return MEND_ENOMEM;
+  return status;
 }

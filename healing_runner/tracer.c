@@ -50,8 +50,8 @@ static void count_attempt(mend__span *span, uint64_t attempt) {
   if (attempt > span->attempts) span->attempts = (uint32_t)attempt;
 }
 
-/* Whether the call is traced. A later attempt goes on with the span of the first; while that is open, only one that says
- * so is another attempt, and else the same start told twice. */
+/* Whether the call is traced. A later attempt goes on with the span of the first; while that is open, only one that
+ * says so is another attempt, and else the same start told twice. */
 static bool begin_call(mend_tracer *tracer, mend__traced_run *run, const call_event *begun) {
   const mend_event *event = begun->event;
   if (event->call == 0) return false;
@@ -180,15 +180,10 @@ static mend_status on_event(void *ctx, const mend_event *event) {
 static mend_status check(const mend_bus *bus, const mend_tracer_options *options, mend_error *error) {
   const uint32_t most = UINT32_C(1) << 20;
   if (bus == NULL) return mend_error_set(error, MEND_EINVAL, "a tracer: the bus is NULL");
-  if (options->open_limit < 1 || options->open_limit > most) {
-    return mend_error_set(error, MEND_EINVAL, "mend_tracer_options.open_limit: %u is out of range, expected 1..%u",
-                          options->open_limit, most);
-  }
-  if (options->finished_limit > most) {
-    return mend_error_set(error, MEND_EINVAL, "mend_tracer_options.finished_limit: %u is out of range, expected 0..%u",
-                          options->finished_limit, most);
-  }
-  return MEND_OK;
+  const mend_status status =
+      mend__options_check_range("mend_tracer_options.open_limit", options->open_limit, 1, most, error);
+  if (status != MEND_OK) return status;
+  return mend__options_check_range("mend_tracer_options.finished_limit", options->finished_limit, 0, most, error);
 }
 
 /* No thread is in the handler any more. */
@@ -295,7 +290,5 @@ void mend_tracer_get_stats(mend_tracer *tracer, mend_tracer_stats *ret_stats) {
   stats.untraced = tracer->untraced;
   stats.forgotten = tracer->spans.forgotten;
   pthread_mutex_unlock(&tracer->lock);
-  const size_t known = ret_stats->size < sizeof stats ? ret_stats->size : sizeof stats;
-  stats.size = known;
-  memcpy(ret_stats, &stats, known);
+  mend__options_give(ret_stats, &stats);
 }

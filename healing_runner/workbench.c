@@ -17,10 +17,8 @@ struct mend_workbench {
 /* ---- Life ---- */
 
 static mend_status check(const mend_workbench_options *options, mend_error *error) {
-  const uint32_t most = UINT32_C(1) << 20;
-  if (options->recent_events <= most) return MEND_OK;
-  return mend_error_set(error, MEND_EINVAL, "mend_workbench_options.recent_events: %u is out of range, expected 0..%u",
-                        options->recent_events, most);
+  return mend__options_check_range("mend_workbench_options.recent_events", options->recent_events, 0, UINT32_C(1) << 20,
+                                   error);
 }
 
 static mend_status make_loop(mend_workbench *workbench, struct event_base *base, mend_error *error) {

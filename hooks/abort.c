@@ -2,21 +2,13 @@
 
 /* ---- Why ---- */
 
-static mend_str keep(char **place, mend_str text) {
-  char *copy = *place;
-  if (text.len > 0) memcpy(copy, text.ptr, text.len);
-  copy[text.len] = '\0';
-  *place += text.len + 1;
-  return (mend_str){copy, text.len};
-}
-
 static mend__abort *abort_new(const mend_allocator *allocator, mend_str reason, mend_str source) {
   mend__abort *made = mend__alloc(allocator, sizeof *made + reason.len + source.len + 2);
   if (made == NULL) return NULL;
   char *place = made->text;
   made->allocator = allocator;
-  made->reason = keep(&place, reason);
-  made->source = keep(&place, source);
+  made->reason = mend__keep_text(&place, reason.ptr != NULL ? reason : MEND_STR(""));
+  made->source = mend__keep_text(&place, source);
   atomic_init(&made->references, 1);
   return made;
 }
@@ -111,7 +103,7 @@ bool mend_run_is_aborted(mend_run *run) {
 static void copy_cut(char *target, size_t size, mend_str text) {
   if (target == NULL || size == 0) return;
   const size_t len = mend__utf8_cut(text, size - 1);
-  if (len > 0) memcpy(target, text.ptr, len);
+  if (text.ptr != NULL) memcpy(target, text.ptr, len);
   target[len] = '\0';
 }
 

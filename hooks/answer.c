@@ -1,5 +1,5 @@
-/* What a tool answers. A call has one answer, given by whoever exchanges its absence for it; so it may come from any thread,
- * several times, and while the call is being cancelled. */
+/* What a tool answers. A call has one answer, given by whoever exchanges its absence for it; so it may come from any
+ * thread, several times, and while the call is being cancelled. */
 #include "hooks/answer.h"
 #include "core/json_hash.h"
 #include "hooks/call_internal.h"
@@ -96,7 +96,7 @@ mend_status mend_call_succeed(mend_call *call, mend_str result) {
   if (there != NULL) return refusal(there);
   if (result.ptr == NULL) result = MEND_STR("null");
   const mend_allocator *allocator = call->boundary->allocator;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_hash hash;
   const mend_status status = mend__json_read(result, allocator, &hash, &error);
   if (status == MEND_ESYNTAX) mend_call_fail(call, MEND_STR("bad_result"), mend_str_from(error.message));
@@ -111,7 +111,7 @@ mend_status mend_call_succeed_text(mend_call *call, mend_str text) {
   mend__buffer json;
   mend__buffer_init(&json, call->boundary->allocator);
   mend__buffer_json_string(&json, text);
-  const mend_status status = json.failed ? lose(call) : mend_call_succeed(call, (mend_str){json.data, json.len});
+  const mend_status status = json.failed ? lose(call) : mend_call_succeed(call, mend__buffer_text(&json));
   mend__buffer_free(&json);
   return status;
 }

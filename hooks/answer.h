@@ -1,12 +1,13 @@
-/* House header: what a call has answered, for rooms that wrap a tool's execute and replace its answer. Only for a blocking
- * call, on its tool's thread, before execute returns: the answer of another one is on its way as soon as it is given. */
+/* House header: what a call has answered, for rooms that wrap a tool's execute and replace its answer. Only for a
+ * blocking call, on its tool's thread, before execute returns: the answer of another one is on its way as soon as it is
+ * given. */
 #ifndef MEND_HOOKS_ANSWER_H
 #define MEND_HOOKS_ANSWER_H
 
 #include "mend/tools.h"
 
-/* Whether it has answered. *ret_value: the result, JSON, valid until it is forgotten; absent when the call failed. Written only
- * for an answer. */
+/* Whether it has answered. *ret_value: the result, JSON, valid until it is forgotten; absent when the call failed.
+ * Written only for an answer. */
 bool mend__call_answered(const mend_call *call, mend_str *ret_value);
 /* Answers with what execute returned, unless there is an answer. */
 void mend__call_answer_status(mend_call *call, mend_status status);

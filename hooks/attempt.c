@@ -1,6 +1,6 @@
 /* The boundary: what every attempt of every flow passes (docs/internals/boundary.md).
  *
- *   before -> watchdog hooks, hooks -> the tool, or what they decided instead -> one terminal event -> after, on_error hooks
+ *   before -> watchdog hooks, hooks -> the tool, or what they decided -> one terminal event -> after, on_error hooks
  *
  * Whatever happens, one path leads from the before to the one function that publishes the terminal event. */
 #include "hooks/call_internal.h"
@@ -69,7 +69,7 @@ static mend_status redirect(mend__attempt *attempt, mend__redirection *ret_redir
     mend__buffer *merged = &ret_redirection->merged;
     const mend_status status = mend__merge_args(from->args, args, merged, error);
     if (status != MEND_OK) return status;
-    target->args = (mend_str){merged->data, merged->len};
+    target->args = mend__buffer_text(merged);
   }
   const mend_status status = mend__json_read(target->args, boundary_of(attempt)->allocator, &target->args_hash, error);
   ret_redirection->wanted = status == MEND_OK;
@@ -110,7 +110,7 @@ static void ask_again(mend__attempt *attempt) {
 /* A redirect that fails is the tool's failure. */
 static void follow_redirect(mend__try *self) {
   mend__attempt *attempt = &self->attempt;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   const mend_status status = redirect(attempt, &self->instead, &error);
   name_redirector(attempt, &self->instead);
   if (status != MEND_OK) {
@@ -142,12 +142,12 @@ static bool run_tool(mend__attempt *attempt) {
   passage->call->borrowed =
       (mend__call_texts){passage->name, attempt->asked->tool, target->tool, target->args, passage->note};
   attempt->launched = true;
-  const mend__run run = mend__launch(passage, target);
-  if (run == MEND__RUN_UNKNOWN) {
+  const mend__launching run = mend__launch(passage, target);
+  if (run == MEND__LAUNCH_UNKNOWN) {
     attempt->launched = false;
     fail_unknown(attempt, target->tool);
   }
-  return run != MEND__RUN_AWAITED;
+  return run != MEND__LAUNCH_AWAITED;
 }
 
 /* ---- How an attempt ends: each of these publishes the one terminal event ---- */
@@ -297,8 +297,8 @@ static mend_status open_attempt(mend__attempt *attempt) {
   return status == MEND_OK ? mend__publish_before(attempt) : status;
 }
 
-/* again: the hook's wish that it follows, and then it is the last one; NULL for a first attempt. False when its call has still
- * to land: then nothing here is ours any more. */
+/* again: the hook's wish that it follows, and then it is the last one; NULL for a first attempt. False when its call
+ * has still to land: then nothing here is ours any more. */
 static bool begin_attempt(mend__try *self, mend__passage *passage, const mend__target *asked,
                           const mend__redirection *again) {
   mend__attempt *attempt = &self->attempt;
@@ -319,7 +319,7 @@ static void ask_afterwards(mend__try *self, mend__phase phase, unsigned how) {
   if (mend__call_is_aborted(call)) {
     mend__passage_give_up(attempt->passage);
   } else if (mend_decision_get_kind(&attempt->decision) == MEND_DECISION_REDIRECT) {
-    mend_error error = {MEND_OK, 0, 0, ""};
+    mend_error error = MEND_ERROR_INIT;
     const mend_status status = redirect(attempt, &self->again, &error);
     if (status != MEND_OK) fail_redirect(attempt, status, &error);
   }
@@ -380,14 +380,14 @@ void mend__try_end(mend__try *self) {
 
 void mend__boundary_try(mend__passage *passage, const mend__target *target) {
   mend__try self;
-  mend__mailbox mailbox = MEND__MAILBOX_INIT;
-  passage->mailbox = &mailbox;
+  mend__bell bell = MEND__BELL_INIT;
+  passage->bell = &bell;
   bool is_over = mend__try_begin(&self, passage, target);
   const bool waits = !is_over;
   while (!is_over) {
-    mend__mailbox_take(&mailbox, true);
+    mend__bell_await(&bell, 1);
     is_over = mend__try_resume(&self);
   }
-  if (waits) mend__mailbox_end(&mailbox);
+  if (waits) mend__bell_end(&bell);
   mend__try_end(&self);
 }

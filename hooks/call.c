@@ -32,15 +32,6 @@ mend_status mend_call_progress(mend_call *call, uint64_t bytes, mend_str note) {
 
 static const mend__call_texts no_texts;
 
-static mend_str keep(char **place, mend_str text) {
-  if (text.ptr == NULL) return text;
-  char *copy = *place;
-  if (text.len > 0) memcpy(copy, text.ptr, text.len);
-  copy[text.len] = '\0';
-  *place += text.len + 1;
-  return (mend_str){copy, text.len};
-}
-
 static mend__call_texts *copy_texts(const mend__call_texts *texts, const mend_allocator *allocator) {
   const mend_str all[] = {texts->name, texts->asked, texts->tool, texts->args, texts->note};
   size_t size = sizeof *texts;
@@ -51,8 +42,9 @@ static mend__call_texts *copy_texts(const mend__call_texts *texts, const mend_al
   mend__call_texts *copy = mend__alloc(allocator, size);
   if (copy == NULL) return NULL;
   char *place = (char *)(copy + 1);
-  *copy = (mend__call_texts){keep(&place, texts->name), keep(&place, texts->asked), keep(&place, texts->tool),
-                             keep(&place, texts->args), keep(&place, texts->note)};
+  *copy = (mend__call_texts){mend__keep_text(&place, texts->name), mend__keep_text(&place, texts->asked),
+                             mend__keep_text(&place, texts->tool), mend__keep_text(&place, texts->args),
+                             mend__keep_text(&place, texts->note)};
   return copy;
 }
 

@@ -1,8 +1,8 @@
 /* Private to hooks/: calls, from both sides (docs/internals/boundary.md).
  *
  * A passage is a call's way through the boundary, as its flow sees it: from the first before to the last after hook. A
- * mend_call is what one run of a tool sees of it. A passage has one at a time, and a new one for every attempt, so whoever
- * keeps an old one cannot answer a later attempt. */
+ * mend_call is what one run of a tool sees of it. A passage has one at a time, and a new one for every attempt, so
+ * whoever keeps an old one cannot answer a later attempt. */
 #ifndef MEND_HOOKS_CALL_INTERNAL_H
 #define MEND_HOOKS_CALL_INTERNAL_H
 
@@ -111,14 +111,14 @@ static inline bool mend__call_has_landed(const mend_call *call) {
 
 /* ---- launch.c: running a tool, and how a call lands that its caller does not run ---- */
 
-typedef enum mend__run {
-  MEND__RUN_UNKNOWN, /* there is no such tool */
-  MEND__RUN_OVER,    /* it has landed */
-  MEND__RUN_AWAITED  /* it will land; the passage belongs to whoever it lands on */
-} mend__run;
+typedef enum mend__launching {
+  MEND__LAUNCH_UNKNOWN, /* there is no such tool */
+  MEND__LAUNCH_LANDED,  /* it has landed */
+  MEND__LAUNCH_AWAITED  /* it will land; the passage belongs to whoever it lands on */
+} mend__launching;
 
 /* Runs the tool of the passage's call, or begins to. */
-mend__run mend__launch(mend__passage *passage, const mend__target *target);
+mend__launching mend__launch(mend__passage *passage, const mend__target *target);
 /* Whether its tool was run, once it has landed. */
 static inline bool mend__call_has_run(const mend_call *call) {
   return call->kind == MEND_TOOL_POOLED ? call->job.state == MEND__JOB_TAKEN : call->ran;
@@ -128,17 +128,18 @@ void mend__call_land(mend_call *call);
 /* Once the call has landed: nothing of the library looks at its token any more. */
 void mend__call_settle(mend_call *call);
 
-/* Where those that wait for their calls on this thread find the ones that have landed. */
-typedef struct mend__mailbox {
+/* What a thread waits on for what others do. It may be freed as soon as it was rung often enough. */
+typedef struct mend__bell {
   pthread_mutex_t lock;
-  pthread_cond_t arrived;
-  mend__passage *first, *last;
-} mend__mailbox;
-#define MEND__MAILBOX_INIT                                                                                             \
-  { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL }
-/* One that has landed, the first first; waits for it, or returns NULL. */
-mend__passage *mend__mailbox_take(mend__mailbox *mailbox, bool waits);
-void mend__mailbox_end(mend__mailbox *mailbox);
+  pthread_cond_t changed;
+  size_t rung;
+} mend__bell;
+#define MEND__BELL_INIT                                                                                                \
+  { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
+void mend__bell_ring(mend__bell *bell);
+/* Waits until it was rung so many times, which then do not count any more. */
+void mend__bell_await(mend__bell *bell, size_t times);
+void mend__bell_end(mend__bell *bell);
 
 /* ---- passage.c: a call, from its opening to its end ---- */
 
@@ -165,19 +166,22 @@ struct mend__passage {
   mend_status error;               /* why it could not be published */
 
   atomic_uint holds; /* until launching has returned, and until the call has landed: who lifts the last one goes on */
-  mend__mailbox *mailbox; /* where its caller waits; NULL: it goes on where its call lands */
-  mend__passage *next_arrived;
+  mend__bell *bell;  /* its caller waits for it; NULL: it goes on where its call lands */
   void (*go_on)(mend__passage *passage);
+  mend__passage *next_told;
 };
 
-/* Opens a passage for `given` on the boundary. Sets *ret_target, whose args are checked. Errors are told by the result as well;
- * then it is not open and mend__passage_end is not called. */
+/* Opens a passage for `given` on the boundary. Sets *ret_target, whose args are checked. Errors are told by the result
+ * as well; then it is not open and mend__passage_end is not called. */
 mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary, const mend__target *given,
                                 const mend_call_options *options, mend_result *result, mend__target *ret_target);
 /* A call of its own for a further attempt. MEND_ENOMEM. */
 mend_status mend__passage_renew(mend__passage *passage);
 /* Closes it, and returns what the flow returns. */
 mend_status mend__passage_end(mend__passage *passage);
+/* The same in two steps, between which somebody is told, on this thread: the call is closed, but no scope is left. */
+mend_status mend__passage_close(mend__passage *passage);
+void mend__passage_told(mend__passage *passage);
 /* Whether this thread is in it: who drains a boundary does not wait for what only the draining thread can end. */
 void mend__passage_leave(mend__passage *passage);
 void mend__passage_enter(mend__passage *passage);
@@ -217,15 +221,15 @@ typedef struct mend__attempt {
   mend__question question; /* of a decision that escalates; its text is ours */
 } mend__attempt;
 
-/* A try: an attempt, and another one when an after or on_error hook redirects it. What became of it is in the result. */
+/* A try: an attempt, and another one when an after or on_error hook redirects it. The result says how it ended. */
 typedef struct mend__try {
   mend__attempt attempt;
   mend__redirection instead; /* decided before the tool ran */
   mend__redirection again;   /* decided afterwards; it may be what ran instead, so both are kept until the end */
 } mend__try;
 
-/* Each goes on until the try is over, or returns false when its tool is awaited: then the try belongs to whoever the call lands
- * on. The target lives as long as the try. */
+/* Each goes on until the try is over, or returns false when its tool is awaited: then the try belongs to whoever the
+ * call lands on. The target lives as long as the try. */
 bool mend__try_begin(mend__try *self, mend__passage *passage, const mend__target *target);
 bool mend__try_resume(mend__try *self);
 void mend__try_end(mend__try *self);
@@ -245,8 +249,8 @@ void mend__publish_refused(mend_run *run, uint64_t call, mend_str call_name, men
 
 /* ---- decider.c ---- */
 
-/* Takes the questions that wait: the first becomes the attempt's decision, the others are published as shadowed. Without one
- * nothing is changed. MEND_ENOMEM leaves them waiting. */
+/* Takes the questions that wait: the first becomes the attempt's decision, the others are published as shadowed.
+ * Without one nothing is changed. MEND_ENOMEM leaves them waiting. */
 mend_status mend__take_question(mend__attempt *attempt);
 
 /* ---- flow_call.c ---- */

@@ -1,5 +1,5 @@
-/* Watchdog hooks: from detections to decisions. One thread a run decides at a time, whichever comes first; another that comes
- * to a before waits for it, and one that comes with a detection leaves it to it. */
+/* Watchdog hooks: from detections to decisions. One thread a run decides at a time, whichever comes first; another that
+ * comes to a before waits for it, and one that comes with a detection leaves it to it. */
 #include "hooks/call_internal.h"
 #include "watchdogs/room.h"
 
@@ -141,8 +141,8 @@ static mend__decider *find_question(const mend__run_state *state) {
   return decider;
 }
 
-/* The question, whose text is then the caller's. Allocators do not call back, so the decision may be made under the lock: a
- * question is taken when it is told. */
+/* The question, whose text is then the caller's. Allocators do not call back, so the decision may be made under the
+ * lock: a question is taken when it is told. */
 static mend_status take_first(mend__run_state *state, mend_decision *decision, mend__question *ret_question) {
   mend_status status = MEND_ENOENT;
   pthread_mutex_lock(&state->deciding_lock);

@@ -1,3 +1,4 @@
+#include "core/json_kind.h"
 #include "hooks/hooks_internal.h"
 
 const char *mend_decision_kind_name(mend_decision_kind kind) {
@@ -45,39 +46,23 @@ void mend__decision_move(mend_decision *to, mend_decision *from) {
 
 /* ---- Setting ---- */
 
-static size_t room_for(mend_str text) { return text.ptr != NULL ? text.len + 1 : 0; }
-
-/* Copies *text to *place, lets it point there, and moves the place behind it. */
-static void keep(mend_str *text, char **place) {
-  if (text->ptr == NULL) return;
-  memcpy(*place, text->ptr, text->len);
-  (*place)[text->len] = '\0';
-  text->ptr = *place;
-  *place += text->len + 1;
-}
-
 /* Makes the decision what `next` says, whose texts are borrowed; they may be the decision's own. */
 static mend_status set(mend_decision *decision, mend_decision next) {
-  const size_t size = room_for(next.reason) + room_for(next.stub) + room_for(next.tool) + room_for(next.args);
+  const size_t size =
+      mend__room_for(next.reason) + mend__room_for(next.stub) + mend__room_for(next.tool) + mend__room_for(next.args);
   next.allocator = decision->allocator;
   if (size > 0) {
     next.memory = mend__alloc(decision->allocator, size);
     if (next.memory == NULL) return MEND_ENOMEM;
   }
   char *place = next.memory;
-  keep(&next.reason, &place);
-  keep(&next.stub, &place);
-  keep(&next.tool, &place);
-  keep(&next.args, &place);
+  next.reason = mend__keep_text(&place, next.reason);
+  next.stub = mend__keep_text(&place, next.stub);
+  next.tool = mend__keep_text(&place, next.tool);
+  next.args = mend__keep_text(&place, next.args);
   mend__decision_clear(decision);
   *decision = next;
   return MEND_OK;
-}
-
-static bool is_object(mend_str json) {
-  mend_json scanner;
-  mend_json_init(&scanner, json, MEND__VALUE_DEPTH);
-  return mend_json_next(&scanner) == MEND_JSON_OBJECT;
 }
 
 void mend_decision_continue(mend_decision *decision) { mend__decision_clear(decision); }
@@ -95,7 +80,7 @@ mend_status mend_decision_redirect(mend_decision *decision, mend_str tool, mend_
   if (args.ptr != NULL) {
     const mend_status status = mend_json_check(args, MEND__VALUE_DEPTH, NULL);
     if (status != MEND_OK) return status;
-    if (!is_object(args)) return MEND_ESYNTAX;
+    if (mend__json_kind(args) != MEND_JSON_OBJECT) return MEND_ESYNTAX;
   }
   return set(decision, (mend_decision){.kind = MEND_DECISION_REDIRECT, .reason = reason, .tool = tool, .args = args});
 }
@@ -122,7 +107,7 @@ mend_status mend__decision_escalate(mend_decision *decision, mend_str question) 
     status = set(decision, (mend_decision){.kind = MEND_DECISION_SKIP,
                                            .escalates = true,
                                            .reason = MEND_STR("escalation requested"),
-                                           .stub = {stub.data, stub.len}});
+                                           .stub = mend__buffer_text(&stub)});
   }
   mend__buffer_free(&stub);
   return status;

@@ -29,7 +29,7 @@ void mend__boundary_step_in(mend_call *call) {
 void mend__boundary_step_out(mend__passage *passage) {
   mend__run_lock(passage->boundary->run);
   passage->call->has_thread = false;
-  passage->has_thread = passage->mailbox != NULL;
+  passage->has_thread = passage->bell != NULL;
   mend__run_unlock(passage->boundary->run);
 }
 
@@ -63,7 +63,8 @@ void mend__boundary_close(mend_boundary *boundary) {
 /* ---- Waiting ---- */
 
 static bool is_drained(const mend_boundary *boundary) {
-  return boundary->open == boundary->own_open && boundary->running_count == boundary->own_running;
+  return boundary->open == boundary->own_open && boundary->running_count == boundary->own_running &&
+         boundary->told_count == boundary->own_told;
 }
 
 mend_token *mend__boundary_drained(const mend_boundary *boundary) {
@@ -76,10 +77,19 @@ void mend__boundary_tell_drained(mend_token *drain) {
   mend_token_release(drain);
 }
 
+static size_t count_own_told(const mend_boundary *boundary) {
+  size_t own = 0;
+  for (const mend__passage *each = boundary->told; each != NULL; each = each->next_told) {
+    if (pthread_equal(each->thread, pthread_self())) own++;
+  }
+  return own;
+}
+
 /* What only this thread can end. */
 static void count_own(mend_boundary *boundary) {
   boundary->own_open = 0;
   boundary->own_running = 0;
+  boundary->own_told = count_own_told(boundary);
   const mend__open_calls *open = &boundary->run_state->open;
   const mend__open_link *link = &open->ends;
   for (const mend__passage *each; (each = mend__open_calls_next(open, link)) != NULL; link = &each->open) {
@@ -122,7 +132,8 @@ static bool drain_for(mend_boundary *boundary, mend_clock *clock, uint64_t ns) {
 
 static uint64_t since(mend_clock *clock, uint64_t start_ns) { return mend_clock_now(clock).mono_ns - start_ns; }
 
-/* A virtual clock may move or stand still meanwhile: looked at every so often, and the grace passes in real time at last. */
+/* A virtual clock may move or stand still meanwhile: looked at every so often, and the grace passes in real time at
+ * last. */
 static void drain_in_virtual_time(mend_boundary *boundary, mend_clock *clock, uint64_t grace_ns) {
   static const uint64_t slice_ns = 5000000;
   const uint64_t start_ns = mend_clock_now(clock).mono_ns, real_start_ns = mend_clock_now(mend_clock_real()).mono_ns;
@@ -134,12 +145,13 @@ static void drain_in_virtual_time(mend_boundary *boundary, mend_clock *clock, ui
   }
 }
 
-/* Open calls, and tools that run on after theirs: a call whose tool runs apart counts once. */
+/* Open calls, those whose end is being told, and tools that run on after theirs: a call whose tool runs apart counts
+ * once. */
 static size_t count_left(mend_boundary *boundary) {
   mend__run_lock(boundary->run);
   const mend__open_calls *open = &boundary->run_state->open;
   const mend__open_link *link = &open->ends;
-  size_t left = boundary->running_count;
+  size_t left = boundary->running_count + boundary->told_count - count_own_told(boundary);
   for (const mend__passage *each; (each = mend__open_calls_next(open, link)) != NULL; link = &each->open) {
     if (each->boundary == boundary && !each->call->is_running) left++;
   }

@@ -87,11 +87,5 @@ mend_status mend_boundary_dump(mend_boundary *boundary, const mend_allocator *al
   mend__buffer_str(&text, MEND_STR("watchdog hooks:\n"));
   mend__deciders_dump(boundary->run_state, &text);
   dump_pool(boundary, &text);
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

@@ -1,9 +1,12 @@
-/* Fan-out: several calls at once, all of them on this thread but for the tools that run apart. */
+/* Fan-out: several calls at once. A blocking tool runs on this thread; one that runs apart must not wait for it to be
+ * free, so its call goes on where it lands. */
 #include "hooks/call_internal.h"
 
 #include <stdalign.h>
 
 typedef enum batch_turn { TURN_NONE, TURN_FIRST, TURN_SECOND } batch_turn;
+
+typedef struct batch batch;
 
 typedef struct batch_member {
   mend__passage passage; /* must be first */
@@ -12,16 +15,16 @@ typedef struct batch_member {
   mend__try attempts;
   mend_result result;
   mend_batch_call *call;
+  batch *all;
   batch_turn turn;
 } batch_member;
 
-typedef struct batch {
+struct batch {
   mend_boundary *boundary;
-  mend__mailbox mailbox;
   batch_member *members;
   size_t count;
-  size_t awaited; /* members whose calls have still to land */
-} batch;
+  mend__bell over; /* rung once by each member, as the last that it does */
+};
 
 /* ---- One of them ---- */
 
@@ -29,28 +32,31 @@ static void end_member(batch_member *member, mend_status status) {
   mend__call_request_end(&member->request);
   mend__result_move(&member->call->result, &member->result);
   member->call->status = status;
+  mend__bell_ring(&member->all->over);
 }
 
-static void go_on(batch *all, batch_member *member, bool is_over) {
-  if (!is_over) {
-    all->awaited++;
-    return;
-  }
+static void finish(batch_member *member) {
   mend__try_end(&member->attempts);
   end_member(member, mend__passage_end(&member->passage));
 }
 
-static void begin(batch *all, batch_member *member) {
+static void go_on(mend__passage *passage) {
+  batch_member *member = (batch_member *)(void *)passage;
+  mend__passage_enter(passage);
+  if (mend__try_resume(&member->attempts)) finish(member);
+}
+
+static void begin(batch_member *member) {
   mend__passage *passage = &member->passage;
   const mend__call_request *request = &member->request;
-  const mend_status status = mend__passage_begin(passage, all->boundary, &request->target, &request->options,
+  const mend_status status = mend__passage_begin(passage, member->all->boundary, &request->target, &request->options,
                                                  &member->result, &member->target);
   if (status != MEND_OK) {
     end_member(member, status);
     return;
   }
-  passage->mailbox = &all->mailbox;
-  go_on(all, member, mend__try_begin(&member->attempts, passage, &member->target));
+  passage->go_on = go_on;
+  if (mend__try_begin(&member->attempts, passage, &member->target)) finish(member);
 }
 
 /* A redirect may make it another one. */
@@ -63,8 +69,10 @@ static bool is_blocking(const mend__target *target, mend_tools *tools) {
   return blocks;
 }
 
-static void prepare(batch_member *member, mend_boundary *boundary, mend_batch_call *call) {
+static void prepare(batch_member *member, batch *all, mend_batch_call *call) {
+  mend_boundary *boundary = all->boundary;
   mend_error error = MEND_ERROR_INIT;
+  member->all = all;
   member->call = call;
   member->result = (mend_result)MEND_RESULT_INIT;
   const mend_status status =
@@ -80,21 +88,9 @@ static void prepare(batch_member *member, mend_boundary *boundary, mend_batch_ca
 
 /* ---- All of them ---- */
 
-/* Those that have landed go on. */
-static void receive(batch *all, bool waits) {
-  while (all->awaited > 0) {
-    batch_member *member = (batch_member *)(void *)mend__mailbox_take(&all->mailbox, waits);
-    if (member == NULL) return;
-    all->awaited--;
-    go_on(all, member, mend__try_resume(&member->attempts));
-  }
-}
-
 static void take_turn(batch *all, batch_turn turn) {
   for (size_t i = 0; i < all->count; i++) {
-    if (all->members[i].turn != turn) continue;
-    begin(all, &all->members[i]);
-    receive(all, false);
+    if (all->members[i].turn == turn) begin(&all->members[i]);
   }
 }
 
@@ -105,10 +101,10 @@ static mend_batch_call *call_at(mend_batch_call *calls, size_t index) {
 
 static void run(batch *all, mend_batch_call *calls) {
   for (size_t i = 0; i < all->count; i++)
-    prepare(&all->members[i], all->boundary, call_at(calls, i));
+    prepare(&all->members[i], all, call_at(calls, i));
   take_turn(all, TURN_FIRST);
   take_turn(all, TURN_SECOND);
-  receive(all, true);
+  mend__bell_await(&all->over, all->count);
 }
 
 /* ---- The flow ---- */
@@ -151,12 +147,12 @@ mend_status mend_boundary_call_all(mend_boundary *boundary, mend_batch_call *cal
   if (boundary == NULL) return refuse_all(NULL, calls, count, MEND_EINVAL);
   if (count > SIZE_MAX / sizeof(batch_member)) return refuse_all(boundary, calls, count, MEND_ENOMEM);
   const mend_allocator *allocator = boundary->allocator;
-  batch all = {.boundary = boundary, .mailbox = MEND__MAILBOX_INIT, .count = count};
+  batch all = {.boundary = boundary, .count = count, .over = MEND__BELL_INIT};
   all.members = mend__alloc(allocator, count * sizeof *all.members);
   if (all.members == NULL) return refuse_all(boundary, calls, count, MEND_ENOMEM);
   mend_boundary_retain(boundary); /* a hook or a tool may drop what was the last reference */
   run(&all, calls);
-  mend__mailbox_end(&all.mailbox);
+  mend__bell_end(&all.over);
   mend__free(allocator, all.members);
   mend_boundary_release(boundary);
   return status_of(calls, count);

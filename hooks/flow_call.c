@@ -65,7 +65,7 @@ mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str 
                                mend_result *ret_result) {
   mend_result own;
   mend__call_request request;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_status status = mend__flow_begin(boundary, ret_result, &own);
   if (status != MEND_OK) return status;
   status = mend__call_request_take(&request, boundary, tool, args, options, &error);

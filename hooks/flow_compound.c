@@ -16,7 +16,7 @@ static mend_status execute(void *ctx, mend_call *call) {
   mend__buffer_init(&prompt, mend__call_allocator(call));
   mend__buffer_init(&output, mend__call_allocator(call));
   mend__prompt_read(call, &prompt);
-  const mend_str asked = mend__text_of(&prompt);
+  const mend_str asked = mend__buffer_text(&prompt);
   mend_status status = prompt.failed ? MEND_ENOMEM : add_prompt(tool, call, asked);
   if (status == MEND_OK) status = mend__round_run(&round, call, asked, &output, &result);
   mend__buffer_free(&prompt);
@@ -36,7 +36,7 @@ static mend_status take_tool(const mend_compound_tool *given, mend_compound_tool
 static mend_status run(mend_boundary *boundary, const mend_compound_tool *given, mend_str prompt,
                        mend_result *ret_result) {
   mend_compound_tool tool;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   const mend_status status = take_tool(given, &tool, &error);
   if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);
   const mend_tool own = {.size = sizeof own, .name = tool.name, .execute = execute};

@@ -8,11 +8,3 @@ void mend__json_read_text(mend_json *json, mend__buffer *text) {
   }
   mend_json_skip(json);
 }
-
-void mend__json_write_text(mend__buffer *json, mend_str text) {
-  if (text.ptr != NULL) {
-    mend__buffer_json_string(json, text);
-  } else {
-    mend__buffer_str(json, MEND_STR("null"));
-  }
-}

@@ -50,7 +50,7 @@ static mend_str ask_planner(plan_flow *flow, mend_str remaining, double confiden
   mend__plan_report_write_outputs(&flow->report, &context);
   const mend_plan_request request = {.size = sizeof request,
                                      .goal = flow->goal,
-                                     .context = mend__text_of(&context),
+                                     .context = mend__buffer_text(&context),
                                      .remaining = remaining,
                                      .confidence = confidence,
                                      .redecompositions = flow->report.redecompositions};
@@ -78,7 +78,7 @@ static void replace_remaining(plan_flow *flow, double confidence) {
   mend__plan_draft_init(&draft, allocator, flow->plan.max_subtasks, &flow->taken);
   write_remaining(flow, &names);
   const mend_str wrong = names.failed ? judge_plan(flow, MEND_ENOMEM, &draft)
-                                      : ask_planner(flow, mend__text_of(&names), confidence, &draft);
+                                      : ask_planner(flow, mend__buffer_text(&names), confidence, &draft);
   if (wrong.ptr == NULL) {
     const mend_plan_draft replaced = flow->draft;
     flow->draft = draft;
@@ -195,8 +195,8 @@ static mend_status fail_by_steps(plan_flow *flow) {
   mend__buffer sentence;
   mend__buffer_init(&sentence, flow->boundary->allocator);
   mend__buffer_printf(&sentence, "%u of %u subtasks failed, the first: ", report->failures, report->steps);
-  mend__buffer_str(&sentence, mend__text_of(&report->failure));
-  const mend_status status = fail(flow, MEND_STR("plan_failed"), mend__text_of(&sentence));
+  mend__buffer_str(&sentence, mend__buffer_text(&report->failure));
+  const mend_status status = fail(flow, MEND_STR("plan_failed"), mend__buffer_text(&sentence));
   mend__buffer_free(&sentence);
   return status;
 }
@@ -222,7 +222,7 @@ static mend_status tell_value(plan_flow *flow) {
   mend__plan_report_write(&flow->report, flow->result->outcome == MEND_OUTCOME_OK, &value);
   mend_status status = MEND_ENOMEM;
   if (!value.failed) {
-    status = mend__result_set(flow->result, flow->boundary->allocator, &flow->result->value, mend__text_of(&value));
+    status = mend__result_set(flow->result, flow->boundary->allocator, &flow->result->value, mend__buffer_text(&value));
   }
   mend__buffer_free(&value);
   return status;
@@ -247,12 +247,12 @@ static mend_status plan_at_first(plan_flow *flow) {
   const mend_str wrong = ask_planner(flow, (mend_str)MEND_ABSENT, NAN, &flow->draft);
   status = check_stopped(flow);
   if (status != MEND_OK || wrong.ptr == NULL) return status;
-  return fail(flow, wrong, mend__text_of(&flow->report.planner_error));
+  return fail(flow, wrong, mend__buffer_text(&flow->report.planner_error));
 }
 
 static mend_status take_plan(const mend_plan *given, mend_plan *ret_plan, mend_error *error) {
   *ret_plan = (mend_plan)MEND_PLAN_INIT;
-  const mend_status status = mend__options_take(ret_plan, given, "mend_plan", error);
+  mend_status status = mend__options_take(ret_plan, given, "mend_plan", error);
   if (status != MEND_OK) return status;
   if (ret_plan->planner == NULL) {
     return mend_error_set(error, MEND_EINVAL, "mend_plan.planner: NULL, expected a function");
@@ -261,15 +261,10 @@ static mend_status take_plan(const mend_plan *given, mend_plan *ret_plan, mend_e
     return mend_error_set(error, MEND_EINVAL, "mend_plan.redecompose_threshold: %g is out of range, expected 0 to 1",
                           ret_plan->redecompose_threshold);
   }
-  if (ret_plan->max_redecompositions > REDECOMPOSITIONS_MAX) {
-    return mend_error_set(error, MEND_EINVAL, "mend_plan.max_redecompositions: %u is out of range, expected 0 to %d",
-                          ret_plan->max_redecompositions, REDECOMPOSITIONS_MAX);
-  }
-  if (ret_plan->max_subtasks < 1 || ret_plan->max_subtasks > SUBTASKS_MAX) {
-    return mend_error_set(error, MEND_EINVAL, "mend_plan.max_subtasks: %u is out of range, expected 1 to %d",
-                          ret_plan->max_subtasks, SUBTASKS_MAX);
-  }
-  return MEND_OK;
+  status = mend__options_check_range("mend_plan.max_redecompositions", ret_plan->max_redecompositions, 0,
+                                     REDECOMPOSITIONS_MAX, error);
+  if (status != MEND_OK) return status;
+  return mend__options_check_range("mend_plan.max_subtasks", ret_plan->max_subtasks, 1, SUBTASKS_MAX, error);
 }
 
 static void free_taken(mend__strmap *taken) {

@@ -1,4 +1,6 @@
+#include "core/mix.h"
 #include "core/options_size.h"
+#include "core/seconds.h"
 #include "hooks/call_internal.h"
 
 #include <math.h>
@@ -15,36 +17,29 @@ typedef struct retry_flow {
 
 /* ---- Options ---- */
 
-static bool is_duration(double seconds) { return isfinite(seconds) && seconds >= 0; }
+static mend_status check_duration(const char *name, double seconds, mend_error *error) {
+  if (isfinite(seconds) && seconds >= 0) return MEND_OK;
+  return mend_error_set(error, MEND_EINVAL, "mend_retry_options.%s: %g, expected seconds >= 0", name, seconds);
+}
 
 static mend_status take_options(const mend_retry_options *given, mend_retry_options *ret_options, mend_error *error) {
   *ret_options = (mend_retry_options)MEND_RETRY_OPTIONS_INIT;
-  const mend_status status = mend__options_take(ret_options, given, "mend_retry_options", error);
-  if (status != MEND_OK) return status;
-  if (ret_options->max_attempts < 1 || ret_options->max_attempts > ATTEMPTS_MAX) {
-    return mend_error_set(error, MEND_EINVAL, "mend_retry_options.max_attempts: %u is out of range, expected 1 to %d",
-                          ret_options->max_attempts, ATTEMPTS_MAX);
+  mend_status status = mend__options_take(ret_options, given, "mend_retry_options", error);
+  if (status == MEND_OK) {
+    status =
+        mend__options_check_range("mend_retry_options.max_attempts", ret_options->max_attempts, 1, ATTEMPTS_MAX, error);
   }
-  if (!is_duration(ret_options->backoff_s)) {
-    return mend_error_set(error, MEND_EINVAL, "mend_retry_options.backoff_s: %g, expected seconds >= 0",
-                          ret_options->backoff_s);
-  }
-  if (!is_duration(ret_options->backoff_max_s)) {
-    return mend_error_set(error, MEND_EINVAL, "mend_retry_options.backoff_max_s: %g, expected seconds >= 0",
-                          ret_options->backoff_max_s);
-  }
-  return MEND_OK;
+  if (status == MEND_OK) status = check_duration("backoff_s", ret_options->backoff_s, error);
+  if (status == MEND_OK) status = check_duration("backoff_max_s", ret_options->backoff_max_s, error);
+  return status;
 }
 
 /* ---- The pause ---- */
 
-/* 0 to 1, from splitmix64. */
+/* 0 to 1. */
 static double draw(uint64_t *state) {
-  *state += UINT64_C(0x9E3779B97F4A7C15);
-  uint64_t mixed = *state;
-  mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-  mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
-  return (double)((mixed ^ mixed >> 31) >> 11) * 0x1p-53;
+  *state += MEND__MIX_STEP;
+  return (double)(mend__mix(*state) >> 11) * 0x1p-53;
 }
 
 static uint64_t seed(const retry_flow *retry) {
@@ -55,9 +50,7 @@ static uint64_t seed(const retry_flow *retry) {
 
 uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, uint64_t *random) {
   const double longest_s = fmin(ldexp(options->backoff_s, (int)failures - 1), options->backoff_max_s);
-  const double pause_s = options->jitter ? longest_s * draw(random) : longest_s;
-  const double pause_ns = pause_s * (double)MEND_SECOND_NS;
-  return pause_ns < (double)MEND_NEVER ? (uint64_t)pause_ns : MEND_NEVER;
+  return mend__seconds_to_ns(options->jitter ? longest_s * draw(random) : longest_s);
 }
 
 static void pause_before_next(retry_flow *retry, uint32_t failures) {
@@ -76,7 +69,7 @@ static void add_failure(mend__buffer *note, const mend_result *failure) {
 }
 
 static void show_note(retry_flow *retry) {
-  retry->passage.note = retry->note.len > 0 ? (mend_str){retry->note.data, retry->note.len} : (mend_str)MEND_ABSENT;
+  retry->passage.note = retry->note.len > 0 ? mend__buffer_text(&retry->note) : (mend_str)MEND_ABSENT;
 }
 
 /* A caller's function that fails leaves the note as it was. Without memory for it the note ends where it did. */
@@ -114,7 +107,7 @@ static void tell_exhaustion(mend__passage *passage) {
   mend__buffer_str(&value, MEND_STR("{\"success\":false,\"error\":"));
   mend__buffer_json_string(&value, result->error_message);
   mend__buffer_printf(&value, ",\"attempts\":%u}", result->attempts);
-  if (!value.failed) mend__passage_tell(passage, &result->value, (mend_str){value.data, value.len});
+  if (!value.failed) mend__passage_tell(passage, &result->value, mend__buffer_text(&value));
   mend__buffer_free(&value);
 }
 
@@ -137,11 +130,13 @@ static mend_status run(mend_boundary *boundary, mend_str tool, mend_str args, co
                        mend_result *ret_result) {
   retry_flow retry;
   mend__target target;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_status status = take_options(given, &retry.options, &error);
   if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);
-  status = mend__passage_begin(&retry.passage, boundary, &(mend__target){.tool = tool, .args = args},
-                               &(mend_call_options)MEND_CALL_OPTIONS_INIT, ret_result, &target);
+  mend_call_options options = MEND_CALL_OPTIONS_INIT;
+  options.within = retry.options.within;
+  status = mend__passage_begin(&retry.passage, boundary, &(mend__target){.tool = tool, .args = args}, &options,
+                               ret_result, &target);
   if (status != MEND_OK) return status;
   mend__buffer_init(&retry.note, boundary->allocator);
   mend__buffer_str(&retry.note, retry.options.note);

@@ -15,23 +15,16 @@ typedef struct started_call {
 
 /* ---- Its own copies: the caller's may be gone when it goes on ---- */
 
-static mend_str keep(char **place, mend_str text) {
-  if (text.len == 0) return text.ptr != NULL ? MEND_STR("") : text;
-  char *copy = memcpy(*place, text.ptr, text.len);
-  *place += text.len;
-  return (mend_str){copy, text.len};
-}
-
 static started_call *started_new(const mend__call_request *request, const mend_allocator *allocator) {
   const mend_str tool = request->target.tool, args = request->target.args, name = request->options.call_name;
   if (args.len > SIZE_MAX / 4 || tool.len > SIZE_MAX / 4 || name.len > SIZE_MAX / 4) return NULL;
-  started_call *call = mend__alloc(allocator, sizeof *call + tool.len + args.len + name.len);
+  started_call *call = mend__alloc(allocator, sizeof *call + tool.len + args.len + name.len + 3);
   if (call == NULL) return NULL;
   char *place = call->texts;
   call->request = *request;
-  call->request.target.tool = keep(&place, tool);
-  call->request.target.args = keep(&place, args);
-  call->request.options.call_name = keep(&place, name);
+  call->request.target.tool = mend__keep_text(&place, tool);
+  call->request.target.args = mend__keep_text(&place, args);
+  call->request.options.call_name = mend__keep_text(&place, name);
   if (request->target.own != NULL) call->request.target.own = &call->request.own;
   call->result = (mend_result)MEND_RESULT_INIT;
   call->allocator = allocator;
@@ -40,22 +33,28 @@ static started_call *started_new(const mend__call_request *request, const mend_a
 
 /* ---- Going on ---- */
 
-static void finish(started_call *call, mend_status status) {
+static void tell(started_call *call, mend_status status) {
   mend__call_request_end(&call->request);
   call->done(call->ctx, status, &call->result);
+}
+
+static void started_free(started_call *call) {
   mend_result_clear(&call->result);
   mend__free(call->allocator, call);
 }
 
-static void finish_passage(started_call *call) {
+/* Leaving the scope waits for `done` too, for what it touches may be the scope's. */
+static void finish(started_call *call) {
   mend__try_end(&call->attempts);
-  finish(call, mend__passage_end(&call->passage));
+  tell(call, mend__passage_close(&call->passage));
+  mend__passage_told(&call->passage);
+  started_free(call);
 }
 
 static void go_on(mend__passage *passage) {
   started_call *call = (started_call *)(void *)passage;
   mend__passage_enter(passage);
-  if (mend__try_resume(&call->attempts)) finish_passage(call);
+  if (mend__try_resume(&call->attempts)) finish(call);
 }
 
 /* ---- The flow ---- */
@@ -76,18 +75,19 @@ static void start(started_call *call, mend_boundary *boundary, uint64_t *ret_cal
       mend__passage_begin(passage, boundary, &request->target, &request->options, &call->result, &call->target);
   if (ret_call != NULL) *ret_call = status == MEND_OK ? passage->number : call->result.call;
   if (status != MEND_OK) {
-    finish(call, status);
+    tell(call, status);
+    started_free(call);
     return;
   }
   passage->go_on = go_on;
-  if (mend__try_begin(&call->attempts, passage, &call->target)) finish_passage(call);
+  if (mend__try_begin(&call->attempts, passage, &call->target)) finish(call);
 }
 
 mend_status mend_boundary_start(mend_boundary *boundary, mend_str tool, mend_str args, const mend_call_options *options,
                                 mend_call_done done, void *ctx, uint64_t *ret_call) {
   if (boundary == NULL || done == NULL) return MEND_EINVAL;
   mend__call_request request;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   const mend_status status = mend__call_request_take(&request, boundary, tool, args, options, &error);
   started_call *call = status == MEND_OK ? started_new(&request, boundary->allocator) : NULL;
   if (call != NULL) {

@@ -39,7 +39,7 @@ static bool is_cancelled(const refinement *self) { return mend__call_is_cancelle
 
 /* Without memory for the note it is a sign of life all the same. */
 static void show(const refinement *self, const mend__buffer *note) {
-  mend_call_progress(self->call, 0, note->failed ? (mend_str)MEND_ABSENT : mend__text_of(note));
+  mend_call_progress(self->call, 0, note->failed ? (mend_str)MEND_ABSENT : mend__buffer_text(note));
 }
 
 static void show_rejection(const refinement *self, const char *feedback) {
@@ -67,7 +67,7 @@ static void show_exit(const refinement *self) {
 static mend_status run_round(refinement *self) {
   const mend_subagent_tool *tool = &self->flow->tool;
   const mend__round round = {tool->ctx, tool->agent, tool->executor, tool->commit};
-  return mend__round_run(&round, self->call, mend__text_of(&self->prompt), &self->output, &self->result);
+  return mend__round_run(&round, self->call, mend__buffer_text(&self->prompt), &self->output, &self->result);
 }
 
 static mend_status evaluate(refinement *self, bool *ret_passed, char **ret_feedback) {
@@ -75,7 +75,7 @@ static mend_status evaluate(refinement *self, bool *ret_passed, char **ret_feedb
   *ret_passed = tool->evaluate == NULL;
   if (tool->evaluate == NULL) return MEND_OK;
   const mend_status status =
-      tool->evaluate(tool->ctx, self->call, mend__text_of(&self->output), self->result, ret_passed, ret_feedback);
+      tool->evaluate(tool->ctx, self->call, mend__buffer_text(&self->output), self->result, ret_passed, ret_feedback);
   if (status == MEND_OK && !*ret_passed && !is_cancelled(self)) show_rejection(self, *ret_feedback);
   return status;
 }
@@ -88,7 +88,7 @@ static mend_status prepare_next(refinement *self, const char *feedback) {
   mend__buffer_str(&self->kept, self->result);
   if (self->kept.failed) return MEND_ENOMEM;
   const mend_status status =
-      tool->build_prompt(tool->ctx, mend__text_of(&self->prompt), self->result, mend_str_from(feedback), &next);
+      tool->build_prompt(tool->ctx, mend__buffer_text(&self->prompt), self->result, mend_str_from(feedback), &next);
   if (status != MEND_OK || next == NULL) {
     free(next);
     return status != MEND_OK ? status : MEND_EINVAL;
@@ -117,7 +117,7 @@ static mend_status keep_original(refinement *self, mend_status failure) {
   self->flow->exit = MEND_REFINEMENT_KEPT_ORIGINAL;
   if (self->kept.len > 0) {
     mend__call_forget_answer(self->call);
-    return mend_call_succeed(self->call, mend__text_of(&self->kept));
+    return mend_call_succeed(self->call, mend__buffer_text(&self->kept));
   }
   mend_str answer = MEND_ABSENT;
   return mend__call_answered(self->call, &answer) && answer.ptr != NULL ? MEND_OK : failure;
@@ -161,11 +161,9 @@ static mend_status execute(void *ctx, mend_call *call) {
 /* ---- The flow ---- */
 
 static mend_status check_refining(const mend_subagent_tool *tool, mend_error *error) {
-  if (tool->max_refinements > REFINEMENTS_MAX) {
-    return mend_error_set(error, MEND_EINVAL,
-                          "mend_subagent_tool.max_refinements: %u is out of range, expected 0 to %d",
-                          tool->max_refinements, REFINEMENTS_MAX);
-  }
+  const mend_status status =
+      mend__options_check_range("mend_subagent_tool.max_refinements", tool->max_refinements, 0, REFINEMENTS_MAX, error);
+  if (status != MEND_OK) return status;
   if (tool->max_refinements == 0 || (tool->evaluate != NULL && tool->build_prompt != NULL)) return MEND_OK;
   return mend_error_set(error, MEND_EINVAL,
                         "mend_subagent_tool.%s: NULL, expected a function because max_refinements is %u",
@@ -199,7 +197,7 @@ static void fill_report(const refinement_flow *flow, const mend_result *result, 
 static mend_status run(mend_boundary *boundary, const mend_subagent_tool *given, mend_str prompt,
                        mend_result *ret_result, mend_refinement_report *ret_report) {
   refinement_flow flow = {.exit = MEND_REFINEMENT_ENDED};
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_status status = take_tool(given, &flow.tool, &error);
   if (status == MEND_OK) status = check_report(ret_report, &error);
   if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);

@@ -20,11 +20,8 @@ void mend__prompt_read(const mend_call *call, mend__buffer *ret_prompt);
 
 /* After a key: replaces the buffer's text by the member's value if that is a string. */
 void mend__json_read_text(mend_json *json, mend__buffer *text);
-/* Appends a string, or null for an absent text. */
-void mend__json_write_text(mend__buffer *json, mend_str text);
-static inline mend_str mend__text_of(const mend__buffer *text) { return (mend_str){text->data, text->len}; }
 static inline mend_str mend__text_or_absent(const mend__buffer *text) {
-  return text->len > 0 ? mend__text_of(text) : (mend_str)MEND_ABSENT;
+  return text->len > 0 ? mend__buffer_text(text) : (mend_str)MEND_ABSENT;
 }
 
 /* ---- round.c: an agent works on a prompt ---- */

@@ -1,7 +1,7 @@
 /* Private to hooks/: how its parts fit together. Calls are in call_internal.h.
  *
- * A run's hook state (frames, open calls, deciders) hangs in the run's slot MEND__SLOT_HOOKS and is covered by the run's lock.
- * Nothing is published, no hook, tool, policy or on_cancel function is called under that lock. */
+ * A run's hook state (frames, open calls, deciders) hangs in the run's slot MEND__SLOT_HOOKS and is covered by the
+ * run's lock. Nothing is published, no hook, tool, policy or on_cancel function is called under that lock. */
 #ifndef MEND_HOOKS_INTERNAL_H
 #define MEND_HOOKS_INTERNAL_H
 
@@ -40,20 +40,21 @@ void mend__decision_move(mend_decision *to, mend_decision *from);
 
 typedef enum mend__phase { MEND__PHASE_BEFORE, MEND__PHASE_AFTER, MEND__PHASE_ON_ERROR } mend__phase;
 
-/* How they are asked: flags. An ignored Redirect counts as Continue and is published like a Skip after the fact, so that a
- * later hook's decision counts. */
+/* How they are asked: flags. An ignored Redirect counts as Continue and is published like a Skip after the fact, so
+ * that a later hook's decision counts. */
 enum { MEND__ASK_ALL = 0, MEND__ASK_FAIL_CLOSED_ONLY = 1, MEND__ASK_IGNORE_REDIRECTS = 2 };
 
-/* Asks the hooks. `decision` may hold an earlier decision that counts (a watchdog hook's, made by *ret_hook): it then is the
- * active one. *ret_hook is not NULL and lives as long as the hooks. Publishes hook.shadowed and hook.failed on call->run.
- * MEND_OK, or MEND_ABORTED for an Abort: there is no other way to fail. */
+/* Asks the hooks. `decision` may hold an earlier decision that counts (a watchdog hook's, made by *ret_hook): it then
+ * is the active one. *ret_hook is not NULL and lives as long as the hooks. Publishes hook.shadowed and hook.failed on
+ * call->run. MEND_OK, or MEND_ABORTED for an Abort: there is no other way to fail. */
 mend_status mend__hooks_ask(mend_hooks *hooks, mend__phase phase, const mend_hook_call *call, unsigned how,
                             mend_decision *decision, mend_str *ret_hook);
 /* Whether mend_hooks_add_publishing was used. */
 bool mend__hooks_publish(mend_hooks *hooks);
 /* For a boundary, which publishes by itself: false when they do, and from here on they cannot be made to. */
 bool mend__hooks_use(mend_hooks *hooks);
-/* Tells those that want to know of the run; the first that refuses it undoes it. *ret_count: how many there were to tell. */
+/* Tells those that want to know of the run; the first that refuses it undoes it. *ret_count: how many there were to
+ * tell. */
 mend_status mend__hooks_attach(mend_hooks *hooks, mend_run *run, size_t *ret_count, mend_error *error);
 /* The first `count`. */
 void mend__hooks_detach(mend_hooks *hooks, mend_run *run, size_t count);
@@ -97,7 +98,8 @@ mend__pool *mend__pool_new(const mend_allocator *allocator, uint32_t threads, ui
 /* From here on there are no jobs. Threads that are idle have ended when this returns; one that is not, which may be the
  * calling one, ends when its job has, and the last of them frees the pool. */
 void mend__pool_end(mend__pool *pool);
-/* MEND_ELIMIT: too many are waiting; MEND_ENOMEM: there is no thread and none can be made; MEND_ECANCELLED: withdrawn. */
+/* MEND_ELIMIT: too many are waiting; MEND_ENOMEM: there is no thread and none can be made; MEND_ECANCELLED:
+ * withdrawn. */
 mend_status mend__pool_submit(mend__pool *pool, mend__job *job);
 /* Unless a thread has taken it, it is never run. True when it was waiting, and so is the caller's again. */
 bool mend__pool_withdraw(mend__pool *pool, mend__job *job);
@@ -132,11 +134,11 @@ mend__pool *mend__tools_pool_find(mend_tools *tools);
 /* Fills in a result for what went no further, and returns the status. sentence: NULL for the status's own. */
 mend_status mend__result_refuse(mend_result *result, const mend_allocator *allocator, mend_status status,
                                 const char *sentence);
-/* What every flow begins with: a result of its own, moved to the caller's at the end. What the caller's holds may be the call's
- * input, and a tool may clear it. MEND_EINVAL, told by `result` where it can be. */
+/* What every flow begins with: a result of its own, moved to the caller's at the end. What the caller's holds may be
+ * the call's input, and a tool may clear it. MEND_EINVAL, told by `result` where it can be. */
 mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result, mend_result *ret_own);
-/* Copies `text` into the result and lets *field, one of its members, point to the copy; absent stays absent. Frees what the
- * field held. MEND_ENOMEM leaves the field as it was. */
+/* Copies `text` into the result and lets *field, one of its members, point to the copy; absent stays absent. Frees what
+ * the field held. MEND_ENOMEM leaves the field as it was. */
 mend_status mend__result_set(mend_result *result, const mend_allocator *allocator, mend_str *field, mend_str text);
 /* What `to` held is freed; `from` is empty afterwards. */
 void mend__result_move(mend_result *to, mend_result *from);
@@ -168,7 +170,7 @@ typedef struct mend__abort_frame {
 typedef struct mend__decider mend__decider;
 typedef struct mend__passage mend__passage;
 
-/* ---- open_calls.c: the passages of a run that are open, in the order they were opened and by number; under its lock ---- */
+/* ---- open_calls.c: the passages of a run that are open, in the order they were opened; under its lock ---- */
 
 enum { MEND__OPEN_MAX = 65536, MEND__OPEN_FEW = 8 };
 
@@ -224,15 +226,15 @@ void mend__run_state_release(void *state);
 static inline mend__run_state *mend__run_state_find(mend_run *run) { return mend__run_slot(run, MEND__SLOT_HOOKS); }
 
 void mend__frame_open(mend__run_state *state, mend__abort_frame *frame);
-/* The innermost one is closed; returns whether it was marked. */
+/* Returns whether it was marked. */
 bool mend__frame_close(mend__run_state *state, mend__abort_frame *frame);
-/* Marks the frame that the passage is under (NULL: the innermost) and cancels the open calls under it. Nothing happens when
- * it is aborted already. */
+/* Marks the frame that the passage is under (NULL: the innermost) and cancels the open calls under it. Nothing happens
+ * when it is aborted already. */
 void mend__run_state_abort(mend__run_state *state, const mend__passage *passage, mend_str reason, mend_str source);
 /* Under the run's lock: the mark that covers the frame, NULL for none. */
 const mend__abort_frame *mend__frame_marked(const mend__abort_frame *frame);
-/* Without the lock: cancels the tokens of open calls, the first first. on_cancel functions run here, and calls that were
- * waited for by nobody go on here. */
+/* Without the lock: cancels the tokens of open calls, the first first. on_cancel functions run here, and calls that
+ * were waited for by nobody go on here. */
 void mend__run_state_cancel(mend__run_state *state, bool (*picks)(const void *ctx, const mend__passage *passage),
                             const void *ctx, mend_str reason);
 
@@ -262,14 +264,16 @@ struct mend_boundary {
   size_t open;        /* passages */
   mend_call *running; /* whose tools run apart from their passages: asynchronous and pooled ones */
   size_t running_count;
-  mend_token *drain;            /* cancelled when no other passages are open and no other tools run than those of the */
-  size_t own_open, own_running; /* thread that waits for that; NULL: nobody does */
+  mend__passage *told; /* closed ones whose `done` is being called */
+  size_t told_count;
+  mend_token *drain; /* cancelled when none of these is left but those of the thread that waits; NULL: none does */
+  size_t own_open, own_running, own_told;
 };
 
 /* ---- drain.c ---- */
 
-/* Under the run's lock, when a passage was closed or a tool has come to its end: what is to be cancelled afterwards with
- * mend__boundary_tell_drained, or NULL. */
+/* Under the run's lock, when a passage was closed or a tool has come to its end: what is to be cancelled afterwards
+ * with mend__boundary_tell_drained, or NULL. */
 mend_token *mend__boundary_drained(const mend_boundary *boundary);
 void mend__boundary_tell_drained(mend_token *drain);
 /* A call whose tool is about to run apart from its passage, and one whose tool has come to its end. */
@@ -281,8 +285,8 @@ void mend__boundary_step_out(mend__passage *passage);
 
 /* ---- merge.c ---- */
 
-/* Writes the object `args` with the members of the object `more` put over its own: shallow, like Python's {**args, **more}.
- * Both are valid JSON. Errors: MEND_EINVAL with a sentence for what is no object, MEND_ENOMEM. */
+/* Writes the object `args` with the members of the object `more` put over its own: shallow, like Python's {**args,
+ * **more}. Both are valid JSON. Errors: MEND_EINVAL with a sentence for what is no object, MEND_ENOMEM. */
 mend_status mend__merge_args(mend_str args, mend_str more, mend__buffer *merged, mend_error *error);
 
 /* ---- flow_retry.c ---- */
@@ -296,8 +300,8 @@ uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, 
 mend_status mend__decider_add(mend__run_state *state, const mend_boundary *owner, const char *name, mend_policy policy,
                               void *ctx);
 void mend__deciders_remove(mend__run_state *state, const mend_boundary *owner);
-/* Has what is pending decided about, here or by the thread that does so already, which is waited for. An abort takes effect
- * at once. */
+/* Has what is pending decided about, here or by the thread that does so already, which is waited for. An abort takes
+ * effect at once. */
 void mend__decide(mend__run_state *state);
 enum { MEND__HOOK_NAME_SIZE = 64 };
 typedef struct mend__question {
@@ -311,7 +315,7 @@ void mend__deciders_forget(mend__run_state *state);
 /* A line each. */
 void mend__deciders_dump(mend__run_state *state, mend__buffer *text);
 
-/* For healing_runner/: hooks/scope.h (house header) declares mend__boundary_close, _drain and _settle; boundary.c, call.c and
- * decider.c implement them. */
+/* For healing_runner/: hooks/scope.h (house header) declares mend__boundary_close, _drain and _settle; drain.c
+ * implements them. */
 
 #endif

@@ -1,33 +1,28 @@
-/* Running a tool. A blocking one runs here. One that is asynchronous or pooled runs apart from its passage: its call lands when
- * it is answered (a pooled one: when its tool has returned) or cancelled, whichever comes first, and who lands it has the
- * passage go on. */
+/* Running a tool. A blocking one runs here. One that is asynchronous or pooled runs apart from its passage: its call
+ * lands when it is answered (a pooled one: when its tool has returned) or cancelled, whichever comes first, and who
+ * lands it has the passage go on. */
 #include "hooks/call_internal.h"
 
 /* ---- Landing ---- */
 
-static void post(mend__mailbox *mailbox, mend__passage *passage) {
-  pthread_mutex_lock(&mailbox->lock);
-  passage->next_arrived = NULL;
-  *(mailbox->last != NULL ? &mailbox->last->next_arrived : &mailbox->first) = passage;
-  mailbox->last = passage;
-  pthread_cond_signal(&mailbox->arrived);
-  pthread_mutex_unlock(&mailbox->lock);
+void mend__bell_ring(mend__bell *bell) {
+  pthread_mutex_lock(&bell->lock);
+  bell->rung++;
+  pthread_cond_signal(&bell->changed);
+  pthread_mutex_unlock(&bell->lock);
 }
 
-mend__passage *mend__mailbox_take(mend__mailbox *mailbox, bool waits) {
-  pthread_mutex_lock(&mailbox->lock);
-  while (waits && mailbox->first == NULL)
-    pthread_cond_wait(&mailbox->arrived, &mailbox->lock);
-  mend__passage *passage = mailbox->first;
-  if (passage != NULL) mailbox->first = passage->next_arrived;
-  if (mailbox->first == NULL) mailbox->last = NULL;
-  pthread_mutex_unlock(&mailbox->lock);
-  return passage;
+void mend__bell_await(mend__bell *bell, size_t times) {
+  pthread_mutex_lock(&bell->lock);
+  while (bell->rung < times)
+    pthread_cond_wait(&bell->changed, &bell->lock);
+  bell->rung -= times;
+  pthread_mutex_unlock(&bell->lock);
 }
 
-void mend__mailbox_end(mend__mailbox *mailbox) {
-  pthread_cond_destroy(&mailbox->arrived);
-  pthread_mutex_destroy(&mailbox->lock);
+void mend__bell_end(mend__bell *bell) {
+  pthread_cond_destroy(&bell->changed);
+  pthread_mutex_destroy(&bell->lock);
 }
 
 /* Whether it was the last one. */
@@ -39,8 +34,8 @@ void mend__call_land(mend_call *call) {
   if (atomic_exchange_explicit(&call->landed, true, memory_order_acq_rel)) return;
   mend__passage *passage = call->passage;
   if (!lift_hold(passage)) return;
-  if (passage->mailbox != NULL) {
-    post(passage->mailbox, passage);
+  if (passage->bell != NULL) {
+    mend__bell_ring(passage->bell);
   } else {
     passage->go_on(passage);
   }
@@ -69,13 +64,13 @@ typedef struct executable {
   mend__tool_entry *entry; /* a reference; NULL: the tool is borrowed */
 } executable;
 
-static mend__run run_here(mend_call *call, const executable *what) {
+static mend__launching run_here(mend_call *call, const executable *what) {
   mend__call_begin_run(call, what->entry);
   call->ran = true;
   mend__call_answer_status(call, what->tool->execute(what->ctx, call));
   atomic_store_explicit(&call->landed, true, memory_order_release);
   mend__call_end_run(call);
-  return MEND__RUN_OVER;
+  return MEND__LAUNCH_LANDED;
 }
 
 /* ---- Apart ---- */
@@ -94,7 +89,7 @@ static mend_status begin_async(mend__passage *passage, const executable *what) {
 
 /* No longer running when anybody is told that it has landed, who then finds its boundary drained. */
 static void run_pooled(mend__job *job) {
-  mend_call *call = (mend_call *)(void *)((char *)job - offsetof(mend_call, job));
+  mend_call *call = MEND__CONTAINER(job, mend_call, job);
   const mend__tool_entry *entry = call->entry;
   mend__boundary_step_in(call);
   mend__call_answer_status(call, entry->tool.execute(entry->ctx, call));
@@ -106,7 +101,7 @@ static void run_pooled(mend__job *job) {
 static mend_status begin_pooled(mend__passage *passage) {
   mend_call *call = passage->call;
   mend__pool *pool = mend__tools_pool(call->boundary->tools);
-  if (passage->mailbox == NULL) mend__passage_leave(passage);
+  if (passage->bell == NULL) mend__passage_leave(passage);
   if (pool == NULL) return MEND_ENOMEM;
   atomic_fetch_add_explicit(&call->references, 1, memory_order_relaxed); /* the thread's, which drops it */
   const mend_status status = mend__pool_submit(pool, &call->job);
@@ -125,7 +120,7 @@ static void refuse(mend_call *call, mend_status status) {
   mend__call_end_run(call);
 }
 
-static mend__run run_apart(mend__passage *passage, const executable *what) {
+static mend__launching run_apart(mend__passage *passage, const executable *what) {
   mend_call *call = passage->call;
   call->passage = passage;
   call->cancel_id = 0;
@@ -139,7 +134,7 @@ static mend__run run_apart(mend__passage *passage, const executable *what) {
     status = call->kind == MEND_TOOL_ASYNC ? begin_async(passage, what) : begin_pooled(passage);
   }
   if (status != MEND_OK) refuse(call, status);
-  return lift_hold(passage) ? MEND__RUN_OVER : MEND__RUN_AWAITED;
+  return lift_hold(passage) ? MEND__LAUNCH_LANDED : MEND__LAUNCH_AWAITED;
 }
 
 /* ---- Which ---- */
@@ -164,9 +159,9 @@ static bool is_pool_thread(const mend__passage *passage) {
   return pool != NULL && mend__pool_is_here(pool);
 }
 
-mend__run mend__launch(mend__passage *passage, const mend__target *target) {
+mend__launching mend__launch(mend__passage *passage, const mend__target *target) {
   executable what;
-  if (!find_tool(passage, target, &what)) return MEND__RUN_UNKNOWN;
+  if (!find_tool(passage, target, &what)) return MEND__LAUNCH_UNKNOWN;
   switch (what.tool->kind) {
   case MEND_TOOL_ASYNC: return run_apart(passage, &what);
   case MEND_TOOL_POOLED:

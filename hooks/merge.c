@@ -1,5 +1,5 @@
-/* Merging a redirect's arguments over a call's, as text: nothing is changed that was not merged, whatever the spelling of its
- * numbers, and running out of memory is told (docs/internals/boundary.md says why not by jansson). */
+/* Merging a redirect's arguments over a call's, as text: nothing is changed that was not merged, whatever the spelling
+ * of its numbers, and running out of memory is told (docs/internals/boundary.md says why not by jansson). */
 #include "core/strmap.h"
 #include "hooks/hooks_internal.h"
 

@@ -96,7 +96,7 @@ static uint64_t number_within(const mend_call *call, const mend_boundary *bounda
 
 mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary, const mend__target *given,
                                 const mend_call_options *options, mend_result *result, mend__target *ret_target) {
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_status status = read_target(given, boundary->allocator, ret_target, &error);
   if (status != MEND_OK) return mend__result_refuse(result, boundary->allocator, status, error.message);
   *passage = (mend__passage){.has_thread = true,
@@ -161,16 +161,6 @@ mend_status mend_run_cancel_call(mend_run *run, uint64_t number, mend_str reason
 
 /* ---- Closing ---- */
 
-static void close_passage(mend__passage *passage) {
-  mend_boundary *boundary = passage->boundary;
-  mend__run_lock(boundary->run);
-  mend__open_calls_remove(&boundary->run_state->open, passage);
-  boundary->open--;
-  mend_token *drain = mend__boundary_drained(boundary);
-  mend__run_unlock(boundary->run);
-  mend__boundary_tell_drained(drain);
-}
-
 static mend_status status_of(const mend__passage *passage) {
   if (passage->error != MEND_OK) return passage->error;
   switch (passage->result->outcome) {
@@ -185,9 +175,44 @@ static mend_status status_of(const mend__passage *passage) {
   return mend__call_is_aborted(passage->call) ? MEND_ABORTED : MEND_ECANCELLED;
 }
 
+static void close_locked(mend__passage *passage) {
+  mend__open_calls_remove(&passage->boundary->run_state->open, passage);
+  passage->boundary->open--;
+}
+
 mend_status mend__passage_end(mend__passage *passage) {
-  close_passage(passage);
+  mend_boundary *boundary = passage->boundary;
+  mend__run_lock(boundary->run);
+  close_locked(passage);
+  mend_token *drain = mend__boundary_drained(boundary);
+  mend__run_unlock(boundary->run);
+  mend__boundary_tell_drained(drain);
   const mend_status status = status_of(passage);
   let_go(passage);
   return status;
+}
+
+mend_status mend__passage_close(mend__passage *passage) {
+  mend_boundary *boundary = passage->boundary;
+  mend__run_lock(boundary->run);
+  close_locked(passage);
+  passage->next_told = boundary->told;
+  boundary->told = passage;
+  boundary->told_count++;
+  mend__run_unlock(boundary->run);
+  return status_of(passage);
+}
+
+void mend__passage_told(mend__passage *passage) {
+  mend_boundary *boundary = passage->boundary;
+  mend__run_lock(boundary->run);
+  mend__passage **place = &boundary->told;
+  while (*place != passage)
+    place = &(*place)->next_told;
+  *place = passage->next_told;
+  boundary->told_count--;
+  mend_token *drain = mend__boundary_drained(boundary);
+  mend__run_unlock(boundary->run);
+  mend__boundary_tell_drained(drain);
+  let_go(passage);
 }

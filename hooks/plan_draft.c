@@ -1,4 +1,5 @@
 /* The steps of a plan that are to come. */
+#include "core/json_kind.h"
 #include "core/memory.h"
 #include "core/options_size.h"
 #include "core/text.h"
@@ -27,16 +28,6 @@ void mend__plan_draft_free(mend_plan_draft *draft) {
 
 /* ---- Checking ---- */
 
-static bool is_printable(mend_str text) {
-  while (text.len > 0) {
-    const mend__prefix character = mend__utf8_prefix(text.ptr, text.len);
-    const unsigned char lead = (unsigned char)*text.ptr;
-    if (!character.whole || lead < 0x20 || lead == 0x7F) return false;
-    text = (mend_str){text.ptr + character.len, text.len - character.len};
-  }
-  return true;
-}
-
 static mend_status check_name(mend_str name, mend_error *error) {
   if (name.len == 0) {
     return mend_error_set(error, MEND_EINVAL, "mend_subtask.name: none, expected 1 to %d bytes", NAME_MAX_LEN);
@@ -44,7 +35,7 @@ static mend_status check_name(mend_str name, mend_error *error) {
   if (name.len > NAME_MAX_LEN) {
     return mend_error_set(error, MEND_EINVAL, "mend_subtask.name: %zu bytes, expected 1 to %d", name.len, NAME_MAX_LEN);
   }
-  if (!is_printable(name)) {
+  if (!mend__is_printable(name)) {
     return mend_error_set(error, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters");
   }
   return MEND_OK;
@@ -52,15 +43,13 @@ static mend_status check_name(mend_str name, mend_error *error) {
 
 /* As deep as may be with the step's own object around it. */
 static mend_status check_args(const mend_subtask *subtask, mend_error *error) {
-  mend_json json;
   mend_error found = MEND_ERROR_INIT;
   const mend_status status = mend_json_check(subtask->args, MEND__VALUE_DEPTH - 1, &found);
   if (status != MEND_OK) {
     return mend_error_set(error, MEND_EINVAL, "subtask %.*s: args, line %u, column %u: %s", MEND_STR_ARG(subtask->name),
                           found.line, found.column, found.message);
   }
-  mend_json_init(&json, subtask->args, MEND__VALUE_DEPTH);
-  if (mend_json_next(&json) == MEND_JSON_OBJECT) return MEND_OK;
+  if (mend__json_kind(subtask->args) == MEND_JSON_OBJECT) return MEND_OK;
   const mend_str beginning = {subtask->args.ptr, mend__utf8_cut(subtask->args, SHOWN_LEN)};
   return mend_error_set(error, MEND_EINVAL, "subtask %.*s: args: expected an object, found %.*s",
                         MEND_STR_ARG(subtask->name), MEND_STR_ARG(beginning));
@@ -93,18 +82,9 @@ static mend_status take_subtask(const mend_plan_draft *draft, const mend_subtask
 
 /* ---- Adding ---- */
 
-static mend_str keep(char **place, mend_str text) {
-  if (text.ptr == NULL) return text;
-  char *copy = *place;
-  memcpy(copy, text.ptr, text.len);
-  copy[text.len] = '\0';
-  *place += text.len + 1;
-  return (mend_str){copy, text.len};
-}
-
 static mend__plan_step *new_step(const mend_subtask *subtask, const mend_allocator *allocator) {
-  const size_t size =
-      sizeof prefix + subtask->name.len + subtask->tool.len + subtask->args.len + subtask->prompt.len + 3;
+  const size_t size = sizeof prefix - 1 + mend__room_for(subtask->name) + mend__room_for(subtask->tool) +
+                      mend__room_for(subtask->args) + mend__room_for(subtask->prompt);
   mend__plan_step *step = mend__alloc(allocator, sizeof *step + size);
   if (step == NULL) return NULL;
   char *place = step->texts + sizeof prefix - 1;
@@ -112,10 +92,10 @@ static mend__plan_step *new_step(const mend_subtask *subtask, const mend_allocat
   step->next = NULL;
   step->tool = step->texts;
   step->subtask = (mend_subtask)MEND_SUBTASK_INIT;
-  step->subtask.name = keep(&place, subtask->name);
-  step->subtask.tool = keep(&place, subtask->tool);
-  step->subtask.args = keep(&place, subtask->args);
-  step->subtask.prompt = keep(&place, subtask->prompt);
+  step->subtask.name = mend__keep_text(&place, subtask->name);
+  step->subtask.tool = mend__keep_text(&place, subtask->tool);
+  step->subtask.args = mend__keep_text(&place, subtask->args);
+  step->subtask.prompt = mend__keep_text(&place, subtask->prompt);
   return step;
 }
 

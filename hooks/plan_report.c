@@ -40,7 +40,7 @@ static step_error error_of(const mend_result *result) {
 
 static void write_member(mend__buffer *json, const char *key, mend_str text) {
   mend__buffer_printf(json, ",\"%s\":", key);
-  mend__json_write_text(json, text);
+  mend__buffer_json_text(json, text);
 }
 
 /* A step that was refused had no call. */
@@ -121,7 +121,7 @@ void mend__plan_report_write(const mend__plan_report *report, bool success, mend
   mend__buffer_str(json, MEND_STR(",\"subtasks\":["));
   write_part(json, &report->subtasks);
   mend__buffer_printf(json, "],\"redecompositions\":%u,\"planner_error\":", report->redecompositions);
-  mend__json_write_text(json, mend__text_or_absent(&report->planner_error));
+  mend__buffer_json_text(json, mend__text_or_absent(&report->planner_error));
   if (report->planner_error.failed) json->failed = true;
   mend__buffer_char(json, '}');
 }

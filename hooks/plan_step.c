@@ -11,9 +11,9 @@ typedef struct step_order {
 
 static void write_order(const mend_subtask *subtask, const mend__plan_report *report, mend__buffer *json) {
   mend__buffer_str(json, MEND_STR("{\"prompt\":"));
-  mend__json_write_text(json, subtask->prompt);
+  mend__buffer_json_text(json, subtask->prompt);
   mend__buffer_str(json, MEND_STR(",\"tool\":"));
-  mend__json_write_text(json, subtask->tool);
+  mend__buffer_json_text(json, subtask->tool);
   mend__buffer_str(json, MEND_STR(",\"args\":"));
   mend__buffer_str(json, subtask->args);
   mend__buffer_str(json, MEND_STR(",\"context\":"));
@@ -119,7 +119,7 @@ static mend_status call_step(step_run *self, const mend__plan_step *step, const 
     options.tool = &own;
     options.tool_ctx = self;
     options.within = self->plan->within;
-    status = mend_boundary_call(self->boundary, mend_str_from(step->tool), mend__text_of(&args), &options, result);
+    status = mend_boundary_call(self->boundary, mend_str_from(step->tool), mend__buffer_text(&args), &options, result);
   }
   mend__buffer_free(&args);
   return status;

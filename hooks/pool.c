@@ -1,8 +1,7 @@
-/* Threads for pooled tools. One belongs to a registry of tools; a thread is made when a job comes and none is idle, up to the
- * limit, and then stays. */
+/* Threads for pooled tools. One belongs to a registry of tools; a thread is made when a job comes and none is idle, up
+ * to the limit, and then stays. */
+#include "core/thread.h"
 #include "hooks/hooks_internal.h"
-
-#include <signal.h>
 
 typedef struct worker {
   struct worker *previous, *next;
@@ -118,20 +117,11 @@ static void *work(void *ctx) {
   return NULL;
 }
 
-static bool create_thread(worker *self) {
-  sigset_t all, before;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
-  const bool created = pthread_create(&self->thread, NULL, work, self) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return created;
-}
-
 static bool add_worker(mend__pool *pool) {
   worker *added = mend__alloc(pool->allocator, sizeof *added);
   if (added == NULL) return false;
   *added = (worker){.next = pool->workers, .pool = pool};
-  if (!create_thread(added)) {
+  if (mend__thread_create(&added->thread, work, added) != 0) {
     mend__free(pool->allocator, added);
     return false;
   }

@@ -17,7 +17,7 @@ mend_status mend__prompt_call(mend_boundary *boundary, const mend_tool *tool, vo
     options.tool = tool;
     options.tool_ctx = tool_ctx;
     options.within = within;
-    status = mend_boundary_call(boundary, mend_str_from(tool->name), mend__text_of(&args), &options, ret_result);
+    status = mend_boundary_call(boundary, mend_str_from(tool->name), mend__buffer_text(&args), &options, ret_result);
   }
   mend__buffer_free(&args);
   return status;

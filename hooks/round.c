@@ -36,7 +36,7 @@ mend_status mend__round_run(const mend__round *round, mend_call *call, mend_str 
                             mend_str *ret_result) {
   mend_str result = MEND_ABSENT;
   mend_status status = run_agent(round, call, prompt, output, &result);
-  const mend_str said = mend__text_of(output);
+  const mend_str said = mend__buffer_text(output);
   if (status == MEND_OK) status = run_executor(round, call, said, &result);
   if (status == MEND_OK) status = commit(round, call, said, result);
   if (status != MEND_OK && mend__call_answered(call, &result) && result.ptr != NULL) mend__call_forget_answer(call);

@@ -64,9 +64,13 @@ static void hand_out(mend__run_state *state, const mend__abort_frame *frame) {
   }
 }
 
+/* Steps of two threads on one run need not close in the order they were opened. */
 bool mend__frame_close(mend__run_state *state, mend__abort_frame *frame) {
   mend__run_lock(state->run);
-  state->innermost = frame->outer;
+  mend__abort_frame **place = &state->innermost;
+  while (*place != frame)
+    place = &(*place)->outer;
+  *place = frame->outer;
   hand_out(state, frame);
   mend__abort_watches_hand_out(state, frame);
   mend__run_unlock(state->run);

@@ -1,4 +1,5 @@
 #include "core/options_size.h"
+#include "core/seconds.h"
 #include "hooks/hooks_internal.h"
 #include "hooks/list.h"
 
@@ -77,7 +78,7 @@ static mend_status refuse_limit(const char *name, double limit_s, mend_error *er
     mend__buffer_str(&value, MEND_STR("not finite"));
   }
   mend_error_set(error, MEND_EINVAL, "hook %s: time_limit_s is %.*s, expected seconds > 0, or 0 for none", name,
-                 MEND_STR_ARG(((mend_str){value.data, value.len})));
+                 MEND_STR_ARG((mend__buffer_text(&value))));
   mend__buffer_free(&value);
   return MEND_EINVAL;
 }
@@ -95,11 +96,6 @@ static mend_status check_hook(const mend_hook *hook, const mend_hook_options *op
     return refuse_limit(hook->name, options->time_limit_s, error);
   }
   return MEND_OK;
-}
-
-static uint64_t limit_in_ns(double limit_s) {
-  const double limit_ns = limit_s * (double)MEND_SECOND_NS;
-  return limit_s > 0 && limit_ns < (double)MEND_NEVER ? (uint64_t)limit_ns : MEND_NEVER;
 }
 
 /* A hook is known by its functions. */
@@ -132,8 +128,8 @@ mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx, 
   if (status != MEND_OK) return status;
   hook_entry *entry = mend__alloc(hooks->allocator, sizeof *entry);
   if (entry == NULL) return mend_error_set(error, MEND_ENOMEM, "hook %s: out of memory", taken.name);
-  *entry = (hook_entry){
-      .hook = taken, .ctx = ctx, .fail_closed = how.fail_closed, .limit_ns = limit_in_ns(how.time_limit_s)};
+  *entry = (hook_entry){.hook = taken, .ctx = ctx, .fail_closed = how.fail_closed};
+  entry->limit_ns = how.time_limit_s > 0 ? mend__seconds_to_ns(how.time_limit_s) : MEND_NEVER;
   memcpy(entry->name, taken.name, strlen(taken.name) + 1);
   entry->hook.name = entry->name;
   if (append(hooks, entry)) return MEND_OK;

@@ -1,7 +1,7 @@
+#include "core/seconds.h"
 #include "hooks/hooks_internal.h"
 
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { REASON_MAX = 255 };
@@ -32,22 +32,12 @@ struct mend_token {
 
 /* ---- Life ---- */
 
-static int init_condition(pthread_cond_t *condition) {
-  pthread_condattr_t attributes;
-  int error = pthread_condattr_init(&attributes);
-  if (error != 0) return error;
-  error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  if (error == 0) error = pthread_cond_init(condition, &attributes);
-  pthread_condattr_destroy(&attributes);
-  return error;
-}
-
 mend_status mend__token_new_with(const mend_allocator *allocator, mend_clock *clock, size_t more,
                                  mend_token **ret_token) {
   mend_token *token = mend__alloc(allocator, sizeof *token + more);
   if (token == NULL) return MEND_ENOMEM;
   if (pthread_mutex_init(&token->lock, NULL) != 0) goto no_lock;
-  if (init_condition(&token->changed) != 0) goto no_condition;
+  if (pthread_cond_init(&token->changed, NULL) != 0) goto no_condition;
   token->allocator = allocator;
   token->clock = mend_clock_retain(clock != NULL ? clock : mend_clock_real());
   token->fd = -1;
@@ -202,11 +192,11 @@ static void wait_for_cancel(mend_token *token) {
 }
 
 static void wait_in_real_time(mend_token *token, uint64_t due_ns) {
-  const struct timespec due = {(time_t)(due_ns / MEND_SECOND_NS), (long)(due_ns % MEND_SECOND_NS)};
+  const struct timespec due = mend__timespec(due_ns);
   int error = 0;
   pthread_mutex_lock(&token->lock);
   while (!mend_token_is_cancelled(token) && error == 0)
-    error = pthread_cond_timedwait(&token->changed, &token->lock, &due);
+    error = pthread_cond_clockwait(&token->changed, &token->lock, CLOCK_MONOTONIC, &due);
   pthread_mutex_unlock(&token->lock);
 }
 

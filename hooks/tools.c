@@ -73,17 +73,6 @@ void mend_tools_release(mend_tools *tools) {
   mend__free(tools->allocator, tools);
 }
 
-/* What events, journals and terminals can show as it is. */
-static bool is_printable(mend_str text) {
-  while (text.len > 0) {
-    const mend__prefix character = mend__utf8_prefix(text.ptr, text.len);
-    const unsigned char lead = (unsigned char)*text.ptr;
-    if (!character.whole || lead < 0x20 || lead == 0x7F) return false;
-    text = (mend_str){text.ptr + character.len, text.len - character.len};
-  }
-  return true;
-}
-
 static bool is_effect(mend_effect effect) {
   switch (effect) {
   case MEND_EFFECT_IRREVERSIBLE:
@@ -111,7 +100,7 @@ static mend_status check_tool(const mend_tool *tool, mend_error *error) {
     return mend_error_set(error, MEND_EINVAL, "mend_tool.name: \"%.40s...\", expected 1 to %d bytes", tool->name,
                           NAME_MAX_LEN);
   }
-  if (!is_printable((mend_str){tool->name, len})) {
+  if (!mend__is_printable((mend_str){tool->name, len})) {
     return mend_error_set(error, MEND_EINVAL, "mend_tool.name: expected UTF-8 without control characters");
   }
   if (tool->execute == NULL) {
@@ -192,14 +181,11 @@ mend__pool *mend__tools_pool(mend_tools *tools) {
 }
 
 mend_status mend_tools_set_pool(mend_tools *tools, uint32_t threads, uint32_t waiting, mend_error *error) {
-  if (threads < 1 || threads > POOL_THREADS_MAX) {
-    return mend_error_set(error, MEND_EINVAL, "the pool's threads: %u is out of range, expected 1 to %d", threads,
-                          POOL_THREADS_MAX);
+  mend_status status = mend__options_check_range("the pool's threads", threads, 1, POOL_THREADS_MAX, error);
+  if (status == MEND_OK) {
+    status = mend__options_check_range("the pool's waiting calls", waiting, 1, POOL_WAITING_MAX, error);
   }
-  if (waiting < 1 || waiting > POOL_WAITING_MAX) {
-    return mend_error_set(error, MEND_EINVAL, "the pool's waiting calls: %u is out of range, expected 1 to %d", waiting,
-                          POOL_WAITING_MAX);
-  }
+  if (status != MEND_OK) return status;
   pthread_mutex_lock(&tools->lock);
   const bool is_new = mend__tools_pool_find(tools) == NULL;
   if (is_new) {

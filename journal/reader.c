@@ -4,6 +4,7 @@
 #include "core/lines.h"
 #include "core/memory.h"
 #include "core/reason.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -45,18 +46,11 @@ void mend_journal_reader_free(mend_journal_reader *reader) {
   mend__free(reader->allocator, reader);
 }
 
-static bool is_blank(mend_str text) {
-  for (size_t i = 0; i < text.len; i++) {
-    if (memchr(" \t\r", text.ptr[i], 3) == NULL) return false;
-  }
-  return true;
-}
-
 static mend_status next_line(mend_journal_reader *reader, mend__line *ret_line, mend_error *error) {
   mend_status status;
   do {
     status = mend__lines_next(reader->lines, ret_line);
-  } while (status == MEND_OK && is_blank(ret_line->text));
+  } while (status == MEND_OK && mend__trim(ret_line->text).len == 0);
   switch (status) {
   case MEND_OK: return MEND_OK;
   case MEND_ELIMIT:

@@ -3,6 +3,7 @@
 #include "bus/event_json.h"
 #include "core/memory.h"
 #include "core/options_size.h"
+#include "core/seconds.h"
 #include "journal/journal_internal.h"
 
 #include <math.h>
@@ -102,11 +103,6 @@ static mend_status check(const mend_journal_options *options, mend_error *error)
   return MEND_OK;
 }
 
-static uint64_t nanoseconds(double seconds) {
-  double ns = seconds * (double)MEND_SECOND_NS;
-  return ns < (double)MEND_NEVER ? (uint64_t)ns : MEND_NEVER;
-}
-
 static char *name_of(const mend_allocator *allocator, const mend_journal_options *options) {
   char descriptor[32];
   snprintf(descriptor, sizeof descriptor, "descriptor %d", options->fd);
@@ -127,7 +123,8 @@ static mend_journal *make(mend_bus *bus, const mend_journal_options *options) {
   const mend_allocator *allocator = mend_bus_allocator(bus);
   char *name = name_of(allocator, options);
   mend_journal *journal = name != NULL ? mend__alloc_zero(allocator, sizeof *journal) : NULL;
-  if (journal == NULL) {
+  if (journal == NULL || pthread_mutex_init(&journal->mutex, NULL) != 0) {
+    mend__free(allocator, journal);
     mend__free(allocator, name);
     return NULL;
   }
@@ -135,9 +132,8 @@ static mend_journal *make(mend_bus *bus, const mend_journal_options *options) {
   journal->name = name;
   journal->content = options->content;
   journal->fsync = options->fsync;
-  journal->interval_ns = nanoseconds(options->interval_s);
+  journal->interval_ns = mend__seconds_to_ns(options->interval_s);
   journal->synced_ns = mend_clock_now(mend_bus_clock(bus)).mono_ns;
-  pthread_mutex_init(&journal->mutex, NULL);
   mend__buffer_init(&journal->buffer, allocator);
   return journal;
 }
@@ -201,7 +197,7 @@ mend_status mend_journal_close(mend_journal *journal, mend_error *error) {
 void mend_journal_get_stats(mend_journal *journal, mend_journal_stats *ret_stats) {
   pthread_mutex_lock(&journal->mutex);
   mend_journal_stats stats = {
-      .size = ret_stats->size, .lines = journal->lines, .bytes = journal->bytes, .lost = journal->lost};
+      .size = sizeof stats, .lines = journal->lines, .bytes = journal->bytes, .lost = journal->lost};
   pthread_mutex_unlock(&journal->mutex);
-  memcpy(ret_stats, &stats, stats.size < sizeof stats ? stats.size : sizeof stats);
+  mend__options_give(ret_stats, &stats);
 }

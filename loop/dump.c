@@ -2,50 +2,29 @@
 #include "core/buffer.h"
 #include "loop/loop_internal.h"
 
-static void write_text(mend__buffer *text, const char *literal) { mend__buffer_str(text, mend_str_from(literal)); }
-
-static void write_time(mend__buffer *text, uint64_t mono_ns) {
-  if (mono_ns == MEND_NEVER) {
-    write_text(text, "never");
-    return;
-  }
-  mend__buffer_seconds(text, mono_ns);
-  write_text(text, " s");
-}
-
-static void write_address(mend__buffer *text, uintptr_t address) {
-  write_text(text, "0x");
-  mend__buffer_printf(text, "%llx", (unsigned long long)address);
-}
+#include <inttypes.h>
 
 static const char *thread_of(const mend_loop *loop) {
   if (loop->owns_thread) return "a thread of its own";
   return loop->thread_known ? "a caller's base" : "a caller's base, not dispatched yet";
 }
 
-static const char *stage_of(const mend_loop *loop) {
-  if (loop->ended) return "ended";
-  if (loop->ending) return "ending";
-  return loop->running ? "in a turn" : "waiting";
-}
-
 static void write_head(mend__buffer *text, const mend_loop *loop) {
-  mend__buffer_printf(text, "loop, %s: %s; turns %zu, references %zu\n", thread_of(loop), stage_of(loop),
-                      atomic_load(&loop->turns), atomic_load(&loop->references));
-  write_text(text, loop->is_virtual ? "virtual clock: it is " : "real clock: it is ");
-  write_time(text, mend_clock_now(loop->clock).mono_ns);
+  mend__buffer_printf(text, "loop, %s: %s; turns %zu, references %zu\n", thread_of(loop),
+                      loop->running ? "in a turn" : "waiting", atomic_load(&loop->turns),
+                      atomic_load(&loop->references));
+  mend__buffer_printf(text, "%s clock: it is ", loop->is_virtual ? "virtual" : "real");
+  mend__buffer_time(text, mend_clock_now(loop->clock).mono_ns);
   if (!loop->is_virtual) {
-    write_text(text, ", it looks again at ");
-    write_time(text, loop->wake_at_ns);
+    mend__buffer_str(text, MEND_STR(", it looks again at "));
+    mend__buffer_time(text, loop->wake_at_ns);
   }
   mend__buffer_char(text, '\n');
 }
 
 static void write_call(mend__buffer *text, const mend_loop *loop) {
   if (!loop->calling) return;
-  write_text(text, "under way: the driver or timer ");
-  write_address(text, (uintptr_t)loop->called);
-  mend__buffer_char(text, '\n');
+  mend__buffer_printf(text, "under way: the driver or timer %#" PRIxPTR "\n", (uintptr_t)loop->called);
 }
 
 static void write_posted(mend__buffer *text, const mend_loop *loop) {
@@ -54,11 +33,8 @@ static void write_posted(mend__buffer *text, const mend_loop *loop) {
     count++;
   mend__buffer_printf(text, "posted: %zu\n", count);
   for (const mend__posted *posted = loop->first_posted; posted != NULL; posted = posted->next) {
-    write_text(text, "  function ");
-    write_address(text, (uintptr_t)posted->function);
-    write_text(text, ", context ");
-    write_address(text, (uintptr_t)posted->ctx);
-    mend__buffer_char(text, '\n');
+    mend__buffer_printf(text, "  function %#" PRIxPTR ", context %#" PRIxPTR "\n", (uintptr_t)posted->function,
+                        (uintptr_t)posted->ctx);
   }
 }
 
@@ -66,18 +42,15 @@ static void write_drivers(mend__buffer *text, const mend_loop *loop) {
   mend__buffer_printf(text, "drivers: %zu%s\n", loop->driver_count,
                       atomic_load(&loop->stale) ? ", to be asked anew" : "");
   for (size_t i = 0; i < loop->driver_count; i++) {
-    write_text(text, "  context ");
-    write_address(text, (uintptr_t)loop->drivers[i].given.ctx);
-    write_text(text, ", deadline ");
-    write_time(text, loop->drivers[i].next_ns);
+    mend__buffer_printf(text, "  context %#" PRIxPTR ", deadline ", (uintptr_t)loop->drivers[i].given.ctx);
+    mend__buffer_time(text, loop->drivers[i].next_ns);
     mend__buffer_char(text, '\n');
   }
 }
 
 static void write_timers(mend__buffer *text, const mend_loop *loop) {
-  const bool there_are = loop->deadlines != NULL;
-  mend__buffer_printf(text, "timers: %zu, deadline ", there_are ? mend_deadlines_count(loop->deadlines) : 0);
-  write_time(text, there_are ? mend_deadlines_next(loop->deadlines) : MEND_NEVER);
+  mend__buffer_printf(text, "timers: %zu, deadline ", mend_deadlines_count(loop->deadlines));
+  mend__buffer_time(text, mend_deadlines_next(loop->deadlines));
   mend__buffer_char(text, '\n');
 }
 
@@ -95,11 +68,5 @@ mend_status mend_loop_dump(mend_loop *loop, const mend_allocator *allocator, cha
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   write_loop(&text, loop);
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

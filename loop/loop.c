@@ -1,11 +1,11 @@
 #include "core/memory.h"
 #include "core/options_size.h"
 #include "core/reason.h"
+#include "core/thread.h"
 #include "loop/loop_internal.h"
 
 #include <errno.h>
 #include <event2/event.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -125,23 +125,9 @@ static void *thread_main(void *ctx) {
   return NULL;
 }
 
-/* The new thread inherits the mask, so no signal can come to it first. What its own mistakes raise cannot be blocked,
- * only be hidden from whoever reports crashes. */
-static int create_without_signals(mend_loop *loop) {
-  static const int own_mistakes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
-  sigset_t blocked, before;
-  sigfillset(&blocked);
-  for (size_t i = 0; i < sizeof own_mistakes / sizeof own_mistakes[0]; i++)
-    sigdelset(&blocked, own_mistakes[i]);
-  pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  const int failure = pthread_create(&loop->thread, NULL, thread_main, loop);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return failure;
-}
-
 static mend_status start_thread(mend_loop *loop, mend_error *error) {
   pthread_mutex_lock(&loop->lock);
-  const int failure = create_without_signals(loop);
+  const int failure = mend__thread_create(&loop->thread, thread_main, loop);
   loop->thread_known = failure == 0;
   pthread_mutex_unlock(&loop->lock);
   return failure == 0 ? MEND_OK : mend_error_set(error, MEND_EIO, "a thread: %s", mend__reason(failure));

@@ -86,7 +86,7 @@ void mend__loop_end(mend_loop *loop);
 /* After that, when nobody will wake the loop any more. */
 void mend__loop_let_go(mend_loop *loop);
 
-/* ---- turn.c; all but the two turns, mend__loop_signal and the clock's two want the lock held ---- */
+/* ---- turn.c; all but the two turns and mend__loop_signal want the lock held ---- */
 
 /* Everything there is to do: `first`, unless it is NULL, what was posted, what is due, what a virtual clock wants. May
  * end the loop. */
@@ -97,6 +97,8 @@ void mend__loop_turn_here(mend_loop *loop, void (*first)(void *ctx), void *ctx);
 void mend__loop_signal(mend_loop *loop);
 bool mend__loop_is_in_turn(const mend_loop *loop);
 bool mend__loop_is_here(const mend_loop *loop);
+typedef enum mend__loop_place { MEND__PLACE_ELSEWHERE, MEND__PLACE_ON_LOOP, MEND__PLACE_IN_TURN } mend__loop_place;
+mend__loop_place mend__loop_place_of_caller(const mend_loop *loop);
 /* Around a call of something that may be removed, which is made without the lock. Calls do not nest: posted functions,
  * which are not counted here, may advance a virtual clock, but what the clock runs may not. */
 void mend__loop_begin_call(mend_loop *loop, const void *called);
@@ -104,12 +106,22 @@ void mend__loop_end_call(mend_loop *loop);
 /* Waits until a call of it that is under way is over, unless this is the thread it is on. */
 void mend__loop_await_call(mend_loop *loop, const void *called);
 
-/* The loop as the driver of a virtual clock. */
+/* The drivers and timers that are due. */
+void mend__loop_run_due(mend_loop *loop, uint64_t now_ns);
+uint64_t mend__loop_next_deadline(const mend_loop *loop);
+
+/* ---- virtual.c ---- */
+
+/* In a turn, with the lock held: what the clock wants, or what is due when it wants nothing. */
+void mend__loop_serve_clock(mend_loop *loop);
+/* The loop as a driver. */
 uint64_t mend__loop_clock_next(void *ctx);
 void mend__loop_clock_run(void *ctx, uint64_t now_ns);
 
-/* ---- drivers.c and timers.c; with the lock held ---- */
+/* ---- posted.c, drivers.c and timers.c; with the lock held ---- */
 
+/* What was posted before this call; at the loop's end everything. */
+void mend__loop_run_posted(mend_loop *loop);
 /* Asks every driver if one of them may have something new. */
 void mend__loop_ask_drivers(mend_loop *loop);
 void mend__loop_run_drivers(mend_loop *loop, uint64_t now_ns);

@@ -74,7 +74,7 @@ static mend_status execute(void *ctx, mend_call *call, mend_str output) {
   mend__buffer_init(&result, mend__call_allocator(call));
   mend__buffer_str(&result, value);
   mend__call_forget_answer(call);
-  status = result.failed ? MEND_ENOMEM : answer(self, call, output, (mend_str){result.data, result.len});
+  status = result.failed ? MEND_ENOMEM : answer(self, call, output, mend__buffer_text(&result));
   mend__buffer_free(&result);
   return status;
 }

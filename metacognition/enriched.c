@@ -136,11 +136,7 @@ static void write_json(mend__buffer *text, const char *key, mend_str json, const
 
 static void write_text(mend__buffer *text, const char *key, mend_str value) {
   mend__buffer_str(text, mend_str_from(key));
-  if (value.ptr != NULL) {
-    mend__buffer_json_string(text, value);
-  } else {
-    mend__buffer_str(text, MEND_STR("null"));
-  }
+  mend__buffer_json_text(text, value);
 }
 
 static void write_enriched(mend__buffer *text, const mend_enriched *enriched) {
@@ -164,13 +160,5 @@ mend_status mend_enriched_write(const mend_enriched *given, const mend_allocator
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   write_enriched(&text, &enriched);
-  const size_t len = text.len;
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_json = text.data;
-  if (ret_len != NULL) *ret_len = len;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_json, ret_len);
 }

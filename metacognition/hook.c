@@ -63,7 +63,7 @@ static mend_status publish(const mend__publisher *self, const mend_hook_call *ca
   write_event_id(&event_id, call);
   if (event_id.failed) status = MEND_ENOMEM;
   if (status == MEND_OK) {
-    status = publish_reading(self, call, &enriched, (mend_str){event_id.data, event_id.len});
+    status = publish_reading(self, call, &enriched, mend__buffer_text(&event_id));
   }
   mend__buffer_free(&event_id);
   mend_enriched_clear(&enriched);

@@ -1,22 +1,5 @@
 #include "metacognition/metacognition_internal.h"
 
-static const char *name_of(mend_json_token kind) {
-  switch (kind) {
-  case MEND_JSON_ARRAY: return "an array";
-  case MEND_JSON_STRING: return "a string";
-  case MEND_JSON_NUMBER: return "a number";
-  case MEND_JSON_TRUE:
-  case MEND_JSON_FALSE: return "true or false";
-  default: return "null";
-  }
-}
-
-mend_json_token mend__json_kind(mend_str value) {
-  mend_json json;
-  mend_json_init(&json, value, 1);
-  return mend_json_next(&json);
-}
-
 static mend__member *find(const mend_json *key, mend__member *members, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (mend_json_is(key, members[i].name)) return &members[i];
@@ -45,7 +28,7 @@ mend_status mend__members_read(mend_str text, mend__member *members, size_t coun
   if (json.token > MEND_JSON_END) mend_json_next(&json);
   if (json.token != MEND_JSON_END) return mend_json_error(&json, error);
   if (kind == MEND_JSON_OBJECT) return MEND_OK;
-  return mend_error_set(error, MEND_ENOENT, "it is %s, expected an object", name_of(kind));
+  return mend_error_set(error, MEND_ENOENT, "it is %s, expected an object", mend__json_kind_name(kind));
 }
 
 /* ---- What they say ---- */

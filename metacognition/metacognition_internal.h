@@ -3,6 +3,7 @@
 #define MEND_METACOGNITION_INTERNAL_H
 
 #include "core/buffer.h"
+#include "core/json_kind.h"
 #include "core/memory.h"
 #include "mend/json.h"
 #include "mend/metacognition.h"
@@ -18,8 +19,6 @@ typedef struct mend__member {
   mend_str value;       /* its text */
 } mend__member;
 
-/* What a JSON text is, by its first token: MEND_JSON_OBJECT, ... */
-mend_json_token mend__json_kind(mend_str text);
 /* Looks for the members; of one that is there twice the last counts. MEND_ENOENT for JSON that is no object, with
  * a sentence that says what it is; MEND_ESYNTAX. */
 mend_status mend__members_read(mend_str text, mend__member *members, size_t count, mend_error *error);

@@ -2,6 +2,7 @@
 #include "metacognition/metacognition_internal.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 enum { NAME_SIZE = 64 };
 
@@ -40,7 +41,7 @@ mend_status mend_protocol_new(const mend_protocol_vtable *vtable, void *ctx, con
   protocol->allocator = allocator;
   protocol->vtable = taken;
   protocol->ctx = ctx;
-  memcpy(protocol->name, taken.name, strlen(taken.name) + 1);
+  snprintf(protocol->name, sizeof protocol->name, "%s", taken.name);
   protocol->vtable.name = protocol->name;
   *ret_protocol = protocol;
   return MEND_OK;

@@ -100,11 +100,10 @@ mend_status mend_protocol_new_ensemble(const mend_ensemble_options *given, mend_
                                        mend_error *error) {
   mend_ensemble_options options = MEND_ENSEMBLE_OPTIONS_INIT;
   mend_status status = mend__options_take(&options, given, "mend_ensemble_options", error);
-  if (status != MEND_OK) return status;
-  if (options.k < RUNS_MIN || options.k > RUNS_MAX) {
-    return mend_error_set(error, MEND_EINVAL, "mend_ensemble_options.k: %u is out of range, expected %d to %d",
-                          options.k, RUNS_MIN, RUNS_MAX);
+  if (status == MEND_OK) {
+    status = mend__options_check_range("mend_ensemble_options.k", options.k, RUNS_MIN, RUNS_MAX, error);
   }
+  if (status != MEND_OK) return status;
   ensemble *self = mend__alloc(options.allocator, sizeof *self);
   if (self == NULL) return mend_error_set(error, MEND_ENOMEM, "protocol ensemble: out of memory");
   *self = (ensemble){options.allocator, options.k};

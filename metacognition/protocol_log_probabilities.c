@@ -27,7 +27,7 @@ static mend_status measure(void *ctx, const mend_protocol_input *input, mend_enr
     return mend_error_set(error, MEND_EINVAL, "log_probs: none, the model gave no probabilities of its tokens");
   }
   for (size_t i = 0; i < input->log_prob_count; i++) {
-    double probability;
+    double probability = 0;
     const mend_status status = read_probability(input, i, &probability, error);
     if (status != MEND_OK) return status;
     sum += probability;

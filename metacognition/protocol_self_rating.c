@@ -1,4 +1,5 @@
 #include "core/options_size.h"
+#include "core/text.h"
 #include "metacognition/metacognition_internal.h"
 #include "metacognition/room.h"
 
@@ -32,7 +33,7 @@ static mend_status ask(const self_rating *self, const mend_protocol_input *input
   mend__buffer_init(&question, self->allocator);
   write_question(self, input, &question);
   const mend_status status =
-      question.failed ? MEND_ENOMEM : self->ask(self->ask_ctx, (mend_str){question.data, question.len}, ret_reply);
+      question.failed ? MEND_ENOMEM : self->ask(self->ask_ctx, mend__buffer_text(&question), ret_reply);
   mend__buffer_free(&question);
   return status;
 }

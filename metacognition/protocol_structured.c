@@ -42,24 +42,18 @@ static mend_status take_options(const mend_structured_options *given, mend_struc
   return status;
 }
 
-/* Copies a name to *place, which is then behind it. */
-static mend_str keep(char **place, const char *name) {
-  const mend_str kept = {*place, strlen(name)};
-  memcpy(*place, name, kept.len);
-  *place += kept.len;
-  return kept;
-}
-
 static structured *structured_new(const mend_structured_options *options) {
-  const size_t len =
-      strlen(options->confidence_field) + strlen(options->uncertainty_field) + strlen(options->boundary_field);
-  structured *self = mend__alloc(options->allocator, sizeof *self + len);
+  const mend_str confidence = mend_str_from(options->confidence_field);
+  const mend_str uncertainty = mend_str_from(options->uncertainty_field);
+  const mend_str boundary = mend_str_from(options->boundary_field);
+  const size_t size = mend__room_for(confidence) + mend__room_for(uncertainty) + mend__room_for(boundary);
+  structured *self = mend__alloc(options->allocator, sizeof *self + size);
   if (self == NULL) return NULL;
   char *place = self->texts;
   self->allocator = options->allocator;
-  self->names.confidence = keep(&place, options->confidence_field);
-  self->names.uncertainty = keep(&place, options->uncertainty_field);
-  self->names.boundary = keep(&place, options->boundary_field);
+  self->names.confidence = mend__keep_text(&place, confidence);
+  self->names.uncertainty = mend__keep_text(&place, uncertainty);
+  self->names.boundary = mend__keep_text(&place, boundary);
   return self;
 }
 

@@ -1,5 +1,7 @@
 /* The built-in watchdogs, as a tree of options wants them: for a bus, and for a healing scope. */
+#include "core/options_size.h"
 #include "watchdogs/room.h"
+#include "watchdogs/watchdogs_internal.h"
 
 static mend_status new_stall(const mend_options *options, const mend_allocator *allocator, mend_watchdog **ret_watchdog,
                              mend_error *error) {
@@ -43,7 +45,56 @@ mend_status mend__builtins_new(const mend_options *options, const mend_allocator
 }
 
 /* 83 of 100 quiet series of 100 readings raise a false alarm with 5 at noise 0.10, 6 of 100 with 10. */
-const char *mend__watch_warning(const mend_options *options) {
-  if (!options->regression.enable || options->regression.window_n >= 6) return NULL;
-  return "regression.window_n is below 6: with noisy readings it often raises false alarms";
+size_t mend__watch_warnings(const mend_options *options, const char *ret_warnings[MEND__WATCH_WARNINGS_MAX]) {
+  size_t count = 0;
+  if (options->regression.enable && options->regression.window_n < 6) {
+    ret_warnings[count++] = "regression.window_n is below 6: with noisy readings it often raises false alarms";
+  }
+  if (options->mode == MEND_WATCH_MODE_SEED && options->budget.enable) {
+    ret_warnings[count++] = "budget.enable has no effect in mode seed: nobody watches what the run spends";
+  }
+  if (options->mode == MEND_WATCH_MODE_SEED && options->stall.tool_timeout_s.len > 2) {
+    ret_warnings[count++] =
+        "stall.tool_timeout_s has no effect in mode seed: stall.timeout_s is the limit of every tool";
+  }
+  return count;
+}
+
+/* ---- Onto a bus ---- */
+
+/* All of them or none. */
+static mend_status watch_with(mend__hub *hub, mend_watchdog *const *made, size_t count, mend_error *error) {
+  for (size_t i = 0; i < count; i++) {
+    const mend_status status = mend_watchdog_watch_bus(made[i], hub->bus);
+    if (status == MEND_OK) continue;
+    for (size_t before = i; before-- > 0;)
+      mend__hub_remove_watchdog(hub, made[before]);
+    return mend_error_set(error, status, "watching the bus with %s: %s", made[i]->name, mend_status_message(status));
+  }
+  return MEND_OK;
+}
+
+mend_status mend_bus_watch(mend_bus *bus, const mend_options *given, mend_error *error) {
+  mend_options options = MEND_OPTIONS_INIT;
+  mend_watchdog *made[MEND__BUILTIN_MAX];
+  size_t count = 0;
+  mend__hub *hub;
+  mend_status status = mend__options_take_tree(&options, given, error);
+  if (status == MEND_OK) status = mend__builtins_new(&options, mend_bus_allocator(bus), made, &count, error);
+  if (status != MEND_OK) return status;
+  status = mend__hub_of(bus, &hub);
+  if (status == MEND_OK) {
+    status = watch_with(hub, made, count, error);
+  } else {
+    mend_error_set(error, status, "watching the bus: %s", mend_status_message(status));
+  }
+  for (size_t i = 0; i < count; i++)
+    mend_watchdog_release(made[i]);
+  if (status != MEND_OK) return status;
+  mend__hub_set_poll_interval(hub, options.poll_interval_s);
+  const char *warnings[MEND__WATCH_WARNINGS_MAX];
+  const size_t warning_count = mend__watch_warnings(&options, warnings);
+  for (size_t i = 0; i < warning_count; i++)
+    mend__bus_log(bus, MEND_LOG_WARNING, warnings[i]);
+  return MEND_OK;
 }

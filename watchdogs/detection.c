@@ -39,15 +39,9 @@ static mend_status check(const mend_detection *detection) {
 }
 
 static void copy_texts(mend__detection *block, mend_str *const texts[TEXT_COUNT]) {
-  char *at = block->text;
-  for (int i = 0; i < TEXT_COUNT; i++) {
-    if (texts[i]->ptr == NULL) continue;
-    const size_t len = texts[i]->len;
-    memcpy(at, texts[i]->ptr, len);
-    at[len] = '\0';
-    texts[i]->ptr = at;
-    at += len + 1;
-  }
+  char *place = block->text;
+  for (int i = 0; i < TEXT_COUNT; i++)
+    *texts[i] = mend__keep_text(&place, *texts[i]);
 }
 
 mend_status mend__detection_new(const mend_detection *given, mend_str detector, mend_str run_id,

@@ -1,10 +1,5 @@
 #include "watchdogs/watchdogs_internal.h"
 
-uint64_t mend__seconds_to_ns(double seconds) {
-  const double ns = seconds * (double)MEND_SECOND_NS + 0.5;
-  return ns < 0x1p64 ? (uint64_t)ns : MEND_NEVER;
-}
-
 void mend__buffer_tenths(mend__buffer *buffer, uint64_t ns) {
   const uint64_t tenth_ns = MEND_SECOND_NS / 10;
   mend__buffer_seconds(buffer, ns - ns % tenth_ns);

@@ -2,24 +2,17 @@
 #include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
-static void write_time(mend__buffer *text, uint64_t mono_ns) {
-  if (mono_ns == MEND_NEVER) {
-    mend__buffer_str(text, MEND_STR("never"));
-    return;
-  }
-  mend__buffer_seconds(text, mono_ns);
-  mend__buffer_str(text, MEND_STR(" s"));
-}
+#include <inttypes.h>
 
 static void write_head(mend__buffer *text, mend_watch *watch) {
   mend__buffer_str(text, MEND_STR("watch of run "));
   mend__buffer_json_string(text, mend_run_id(watch->run));
   mend__buffer_str(text, MEND_STR(": it is "));
-  write_time(text, mend_clock_now(watch->hub->clock).mono_ns);
+  mend__buffer_time(text, mend_clock_now(watch->hub->clock).mono_ns);
   mend__buffer_str(text, MEND_STR(", the next deadline is "));
-  write_time(text, watch->next_ns);
+  mend__buffer_time(text, watch->next_ns);
   mend__buffer_str(text, MEND_STR(", looked for at "));
-  write_time(text, watch->armed_ns);
+  mend__buffer_time(text, watch->armed_ns);
   mend__buffer_char(text, '\n');
 }
 
@@ -36,14 +29,13 @@ static void write_state(mend__buffer *text, const mend__watch_entry *entry) {
   char line[LINE_SIZE] = "";
   if (entry->watchdog->vtable.describe == NULL) return;
   entry->watchdog->vtable.describe(entry->state, line, sizeof line);
-  mend__buffer_str(text, MEND_STR(": "));
-  mend__buffer_str(text, mend_str_from(line));
+  mend__buffer_printf(text, ": %s", line);
 }
 
 static void write_deadline(mend__buffer *text, const mend__watch_entry *entry) {
   if (entry->watchdog->vtable.expire == NULL) return;
   mend__buffer_str(text, mend__watchdog_polls(entry->watchdog) ? MEND_STR(", polled at ") : MEND_STR(", deadline "));
-  write_time(text, entry->deadline_ns);
+  mend__buffer_time(text, entry->deadline_ns);
 }
 
 static void write_entry(mend__buffer *text, const mend__watch_entry *entry) {
@@ -67,14 +59,9 @@ static void write_entries(mend__buffer *text, const mend_watch *watch) {
 /* ---- Detections ---- */
 
 static void write_detection(mend__buffer *text, const mend_detection *detection) {
-  mend__buffer_str(text, MEND_STR("  "));
-  mend__buffer_u64(text, detection->id);
-  mend__buffer_printf(text, " %.*s %.*s at ", MEND_STR_ARG(detection->detector), MEND_STR_ARG(detection->reason));
-  write_time(text, detection->detected_ns);
-  if (detection->cause_seq != 0) {
-    mend__buffer_str(text, MEND_STR(", event "));
-    mend__buffer_u64(text, detection->cause_seq);
-  }
+  mend__buffer_printf(text, "  %" PRIu64 " %s %s at ", detection->id, detection->detector.ptr, detection->reason.ptr);
+  mend__buffer_time(text, detection->detected_ns);
+  if (detection->cause_seq != 0) mend__buffer_printf(text, ", event %" PRIu64, detection->cause_seq);
   if (!mend__detection_is_announced(detection)) mend__buffer_str(text, MEND_STR(", not announced yet"));
   mend__buffer_str(text, MEND_STR(": "));
   mend__buffer_json_string(text, detection->summary);
@@ -82,14 +69,10 @@ static void write_detection(mend__buffer *text, const mend_detection *detection)
 }
 
 static void write_log(mend__buffer *text, mend_watch *watch) {
-  const uint64_t announced = atomic_load(&watch->announced);
   mend_detection_cursor cursor = MEND_DETECTION_CURSOR_INIT;
   const mend_detection *detection;
-  mend__buffer_str(text, MEND_STR("detections: "));
-  mend__buffer_u64(text, watch->log.count);
-  mend__buffer_str(text, MEND_STR(", announced "));
-  mend__buffer_u64(text, announced);
-  mend__buffer_char(text, '\n');
+  mend__buffer_printf(text, "detections: %" PRIu64 ", announced %" PRIu64 "\n", watch->log.count,
+                      atomic_load(&watch->announced));
   while (mend__log_next(&watch->log, &cursor, &detection) == MEND_OK) {
     write_detection(text, detection);
     mend_detection_release(detection);
@@ -110,11 +93,5 @@ mend_status mend_run_watch_dump(mend_run *run, const mend_allocator *allocator, 
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   write_watch(&text, watch);
-  mend__buffer_char(&text, '\0');
-  if (text.failed) {
-    mend__buffer_free(&text);
-    return MEND_ENOMEM;
-  }
-  *ret_text = text.data;
-  return MEND_OK;
+  return mend__buffer_take(&text, ret_text, NULL);
 }

@@ -86,7 +86,7 @@ void mend__watch_arm(mend_watch *watch) {
   watch->next_ns = next;
   if (next >= watch->armed_ns) return;
   watch->armed_ns = next;
-  mend__watches_arm(watch->hub, watch, next);
+  mend__hub_arm(watch->hub, watch, next);
 }
 
 static void add_claim(mend__watch_entry *entry, mend__claim claim) {

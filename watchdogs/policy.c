@@ -44,14 +44,8 @@ mend_action mend_action_escalate(const char *format, ...) {
   return action;
 }
 
-static bool is_known(mend_str detector) {
-  return mend_str_equal(detector, MEND_STR("stall")) || mend_str_equal(detector, MEND_STR("loop")) ||
-         mend_str_equal(detector, MEND_STR("regression")) || mend_str_equal(detector, MEND_STR("budget"));
-}
-
 mend_status mend_default_policy(void *ctx, const mend_detection *detection, mend_action *ret_action) {
   (void)ctx;
-  *ret_action = mend_action_abort("%s%.*s: %.*s", is_known(detection->detector) ? "" : "unknown detector ",
-                                  MEND_STR_ARG(detection->detector), MEND_STR_ARG(detection->summary));
+  *ret_action = mend_action_abort("%.*s: %.*s", MEND_STR_ARG(detection->detector), MEND_STR_ARG(detection->summary));
   return MEND_OK;
 }

@@ -4,9 +4,9 @@
 
 #include "mend/watchdogs.h"
 
-/* Lets every watchdog of the run do what is due, and asks those without deadlines of their own whether it is time or not:
- * the last look before a scope ends. What they find is announced, and so is what an expiry under way on another thread has
- * found. */
+/* Lets every watchdog of the run do what is due, and asks those without deadlines of their own whether it is time or
+ * not: the last look before a scope ends. What they find is announced, and so is what an expiry under way on another
+ * thread has found. */
 void mend__run_poll_watchdogs(mend_run *run);
 
 /* For as long as a scope lasts, beside whoever else watches the run with it; counted. */
@@ -17,8 +17,8 @@ void mend__scope_unwatch(mend_watchdog *watchdog, mend_run *run);
 bool mend__detection_is_announced(const mend_detection *detection);
 /* How many of the run's have been announced. */
 uint64_t mend__run_announcements(mend_run *run);
-/* Counts that of this id as announced from here on, for who acts at the end of its delivery. One that is not in the log, or
- * counts already, is allowed. */
+/* Counts that of this id as announced from here on, for who acts at the end of its delivery. One that is not in the
+ * log, or counts already, is allowed. */
 void mend__run_announced(mend_run *run, uint64_t id);
 
 /* Stall, Loop and Regression as far as the options enable them, one reference each; the options are checked. Errors:
@@ -27,7 +27,8 @@ enum { MEND__BUILTIN_MAX = 3 };
 mend_status mend__builtins_new(const mend_options *options, const mend_allocator *allocator,
                                mend_watchdog *ret_watchdogs[MEND__BUILTIN_MAX], size_t *ret_count, mend_error *error);
 
-/* A sentence about options that are allowed and often regretted; NULL when there is none. Static. */
-const char *mend__watch_warning(const mend_options *options);
+/* Sentences about options that are allowed and have no effect, or are often regretted. Static. Returns how many. */
+enum { MEND__WATCH_WARNINGS_MAX = 3 };
+size_t mend__watch_warnings(const mend_options *options, const char *ret_warnings[MEND__WATCH_WARNINGS_MAX]);
 
 #endif

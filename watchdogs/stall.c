@@ -1,6 +1,7 @@
 /* Stall: which calls are open, and since when. Calls are records in a table by their number and, until they are
  * reported or end, in mend_deadlines; records of calls that ended are used again. */
 #include "core/options_size.h"
+#include "core/seconds.h"
 #include "watchdogs/table.h"
 #include "watchdogs/watchdogs_internal.h"
 

@@ -1,6 +1,6 @@
 /* Private to watchdogs/: a hash table of items that have one size and begin with their key. Open addressing, linear
- * probing. All of it is inline, so that where it is used the size is a constant. An item is where it is until the next one
- * is added or taken out. */
+ * probing. All of it is inline, so that where it is used the size is a constant. An item is where it is until the next
+ * one is added or taken out. */
 #ifndef MEND_WATCHDOGS_TABLE_H
 #define MEND_WATCHDOGS_TABLE_H
 

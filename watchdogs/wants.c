@@ -1,14 +1,13 @@
+#include "core/text.h"
 #include "watchdogs/watchdogs_internal.h"
-
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
 /* Cuts the next word off the front of *rest; absent at the end. */
 static mend_str next_word(const char **rest) {
   const char *begin = *rest;
-  while (is_blank(*begin))
+  while (mend__is_blank(*begin))
     begin++;
   const char *end = begin;
-  while (*end != '\0' && !is_blank(*end))
+  while (*end != '\0' && !mend__is_blank(*end))
     end++;
   *rest = end;
   return end == begin ? (mend_str)MEND_ABSENT : (mend_str){begin, (size_t)(end - begin)};
@@ -50,19 +49,12 @@ bool mend__wants_match(const mend__wants *wants, mend_str name) {
 
 static void want_kind(mend__wants *wants, unsigned kind) { wants->kinds[kind / 64] |= UINT64_C(1) << (kind % 64); }
 
-static bool is_builtin(mend_str name) {
-  for (unsigned kind = 1; kind < MEND_EVENT_KIND_COUNT; kind++) {
-    if (mend_str_equal(mend_event_kind_topic((mend_event_kind)kind), name)) return true;
-  }
-  return false;
-}
-
 static void find_kinds(mend__wants *wants) {
   for (unsigned kind = 1; kind < MEND_EVENT_KIND_COUNT; kind++) {
     if (mend__wants_match(wants, mend_event_kind_topic((mend_event_kind)kind))) want_kind(wants, kind);
   }
   for (size_t i = 0; i < wants->count; i++) {
-    if (!is_builtin(wants->patterns[i])) want_kind(wants, MEND_EVENT_CUSTOM);
+    if (mend__kind_from_topic(wants->patterns[i]) == MEND_EVENT_CUSTOM) want_kind(wants, MEND_EVENT_CUSTOM);
   }
 }
 

@@ -5,11 +5,11 @@
 /* ---- Beginning and end ---- */
 
 /* Two references, the slot's and the subscription's: which of them ends first is the bus's business. */
-static mend_watch *watch_new(mend_run *run, mend__watches *hub) {
+static mend_watch *watch_new(mend_run *run, mend__hub *hub) {
   mend_watch *watch = mend__alloc_zero(hub->allocator, sizeof *watch);
   if (watch == NULL) return NULL;
   watch->run = run;
-  watch->hub = mend__watches_retain(hub);
+  watch->hub = mend__hub_retain(hub);
   watch->allocator = hub->allocator;
   watch->next_ns = MEND_NEVER;
   watch->armed_ns = MEND_NEVER;
@@ -20,7 +20,7 @@ static mend_watch *watch_new(mend_run *run, mend__watches *hub) {
 static void watch_release(void *ctx) {
   mend_watch *watch = ctx;
   if (atomic_fetch_sub(&watch->references, 1) > 1) return;
-  mend__watches_release(watch->hub);
+  mend__hub_release(watch->hub);
   mend__free(watch->allocator, watch);
 }
 
@@ -37,7 +37,7 @@ static void end_entry(mend_watch *watch, mend__watch_entry *entry) {
 /* The run is freed: no event of it is under way, and nobody but the hub knows the watch. */
 static void watch_end(void *object) {
   mend_watch *watch = object;
-  mend__watches_remove(watch->hub, watch);
+  mend__hub_remove(watch->hub, watch);
   for (size_t i = 0; i < watch->count; i++)
     end_entry(watch, &watch->entries[i]);
   mend__free(watch->allocator, watch->entries);
@@ -48,7 +48,7 @@ static void watch_end(void *object) {
 static mend_status join_bus(mend_watch *watch) {
   mend_status status = MEND_OK;
   size_t position = 0;
-  for (mend_watchdog *watchdog; (watchdog = mend__watches_watchdog(watch->hub, &position)) != NULL; position++) {
+  for (mend_watchdog *watchdog; (watchdog = mend__hub_watchdog(watch->hub, &position)) != NULL; position++) {
     const mend_status next = mend__watch_attach(watch, watchdog, MEND__CLAIM_BUS);
     if (status == MEND_OK) status = next;
     mend_watchdog_release(watchdog);
@@ -58,8 +58,8 @@ static mend_status join_bus(mend_watch *watch) {
 
 /* Of two threads that open one at the same time, one wins; the other's has no watchdogs yet and goes. */
 static mend_status watch_open(mend_run *run, mend_watch **ret_watch) {
-  mend__watches *hub;
-  mend_status status = mend__watches_of(mend_run_bus(run), &hub);
+  mend__hub *hub;
+  mend_status status = mend__hub_of(mend_run_bus(run), &hub);
   if (status != MEND_OK) return status;
   mend_watch *watch = watch_new(run, hub);
   if (watch == NULL) return MEND_ENOMEM;
@@ -72,7 +72,7 @@ static mend_status watch_open(mend_run *run, mend_watch **ret_watch) {
   }
   mend_watch *there = mend__run_slot_put(run, MEND__SLOT_WATCH, watch, watch_end);
   if (there == watch) {
-    mend__watches_add(hub, watch);
+    mend__hub_add(hub, watch);
     status = join_bus(watch);
   } else {
     watch_release(watch);

@@ -70,12 +70,12 @@ mend_status mend_watchdog_get_stats(mend_watchdog *watchdog, mend_watchdog_stats
   if (watchdog->counters == NULL) return MEND_ENOTSUP;
   if (ret_stats->size < sizeof(size_t)) return MEND_EINVAL;
   mend_watchdog_stats stats = {
-      .size = ret_stats->size < sizeof stats ? ret_stats->size : sizeof stats,
+      .size = sizeof stats,
       .ignored = atomic_load_explicit(&watchdog->counters->ignored, memory_order_relaxed),
       .duplicates = atomic_load_explicit(&watchdog->counters->duplicates, memory_order_relaxed),
       .unwatched = atomic_load_explicit(&watchdog->counters->unwatched, memory_order_relaxed),
       .raw = atomic_load_explicit(&watchdog->counters->raw, memory_order_relaxed),
   };
-  memcpy(ret_stats, &stats, stats.size);
+  mend__options_give(ret_stats, &stats);
   return MEND_OK;
 }

@@ -15,8 +15,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define MEND__CONTAINER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-
 /* ---- wants.c: which events a watchdog wants ---- */
 
 #define MEND__KIND_WORDS ((MEND_EVENT_KIND_COUNT + 63) / 64)
@@ -69,8 +67,6 @@ mend_status mend__watchdog_new_counting(const mend_watchdog_vtable *vtable, void
 
 /* ---- detector.c: what the built-in ones share ---- */
 
-/* seconds > 0, rounded to the nearest nanosecond; MEND_NEVER for more than fits. */
-uint64_t mend__seconds_to_ns(double seconds);
 /* Seconds with one decimal, for sentences. */
 void mend__buffer_tenths(mend__buffer *buffer, uint64_t ns);
 /* A tool's name in a sentence, cut to a usual length; "a call" when it has none. */
@@ -149,7 +145,7 @@ void mend__log_free(mend__log *log, const mend_allocator *allocator);
 
 /* ---- One run's watch ---- */
 
-typedef struct mend__watches mend__watches;
+typedef struct mend__hub mend__hub;
 
 /* Who wants a run watched by a watchdog: it stays as long as any of them does. */
 typedef enum mend__claim {
@@ -170,7 +166,7 @@ typedef struct mend__watch_entry {
 
 struct mend_watch {
   mend_run *run; /* not referenced: the watch ends with it */
-  mend__watches *hub;
+  mend__hub *hub;
   const mend_allocator *allocator;
   atomic_size_t references;                     /* the slot's and the subscription's: its memory must outlast both */
   _Atomic uint64_t interests[MEND__KIND_WORDS]; /* what any entry wants; read without the lock */
@@ -231,9 +227,9 @@ mend_status mend__watch_event(void *ctx, const mend_event *event);
 /* The hub's waiting is over: lets the watchdogs do what is due and announces what they find. */
 mend_status mend__watch_expire(mend_watch *watch, mend_time now);
 
-/* ---- watches.c: the hub, one a bus ---- */
+/* ---- hub.c: one a bus ---- */
 
-struct mend__watches {
+struct mend__hub {
   mend_bus *bus; /* not referenced: the bus's slot holds the hub */
   const mend_allocator *allocator;
   mend_clock *clock;
@@ -250,14 +246,17 @@ struct mend__watches {
 };
 
 /* The bus's hub, made if need be. Errors: MEND_ENOMEM. */
-mend_status mend__watches_of(mend_bus *bus, mend__watches **ret_hub);
-mend__watches *mend__watches_retain(mend__watches *hub);
-void mend__watches_release(mend__watches *hub);
-void mend__watches_add(mend__watches *hub, mend_watch *watch);
+mend_status mend__hub_of(mend_bus *bus, mend__hub **ret_hub);
+mend__hub *mend__hub_retain(mend__hub *hub);
+void mend__hub_release(mend__hub *hub);
+void mend__hub_add(mend__hub *hub, mend_watch *watch);
 /* Takes the watch out of the list and disarms it. */
-void mend__watches_remove(mend__watches *hub, mend_watch *watch);
-void mend__watches_arm(mend__watches *hub, mend_watch *watch, uint64_t deadline_ns);
+void mend__hub_remove(mend__hub *hub, mend_watch *watch);
+void mend__hub_arm(mend__hub *hub, mend_watch *watch, uint64_t deadline_ns);
+/* Takes a watchdog of the whole bus off all its runs; one that is not there is allowed. */
+void mend__hub_remove_watchdog(mend__hub *hub, mend_watchdog *watchdog);
+void mend__hub_set_poll_interval(mend__hub *hub, double seconds);
 /* The watchdog at or after *position among those of the whole bus, with a reference; NULL at the end. */
-mend_watchdog *mend__watches_watchdog(mend__watches *hub, size_t *position);
+mend_watchdog *mend__hub_watchdog(mend__hub *hub, size_t *position);
 
 #endif

@@ -1,5 +1,5 @@
-// eventemitter3.js listeners N | topics N | memory: nanoseconds of one emit to N listeners of one event, or to the one listener
-// of one of N events; or bytes of a listener (with node --expose-gc). Prints the number.
+// eventemitter3.js listeners N | topics N | memory: prints the nanoseconds of one emit to N listeners of one event, or
+// to the one listener of one of N events; or the bytes of a listener (with node --expose-gc).
 'use strict';
 const EventEmitter = require('eventemitter3');
 const [what, number] = process.argv.slice(2);

@@ -6,8 +6,8 @@
 
 static struct {
   struct event_base *base;
-  struct event *waiting;
-  struct event timer;
+  struct event *timers;
+  uint64_t oldest;
 } with;
 
 static void never(evutil_socket_t fd, short what, void *ctx) {
@@ -24,26 +24,26 @@ static void add(struct event *timer) {
 void bench_libevent_open(const bench_row *row) {
   const size_t count = (size_t)row->argument;
   with.base = event_base_new();
-  with.waiting = calloc(count + 1, sizeof *with.waiting);
-  bench_need(with.base != NULL && with.waiting != NULL, "event_base_new");
+  with.timers = calloc(count, sizeof *with.timers);
+  bench_need(with.base != NULL && with.timers != NULL, "event_base_new");
+  with.oldest = 0;
   for (size_t i = 0; i < count; i++) {
-    evtimer_assign(&with.waiting[i], with.base, never, NULL);
-    add(&with.waiting[i]);
+    evtimer_assign(&with.timers[i], with.base, never, NULL);
+    add(&with.timers[i]);
   }
-  evtimer_assign(&with.timer, with.base, never, NULL);
 }
 
 void bench_libevent_run(const bench_row *row, uint64_t count) {
-  (void)row;
   for (uint64_t i = 0; i < count; i++) {
-    add(&with.timer);
-    evtimer_del(&with.timer);
+    struct event *timer = &with.timers[with.oldest++ % (uint64_t)row->argument];
+    evtimer_del(timer);
+    add(timer);
   }
 }
 
 void bench_libevent_close(const bench_row *row) {
-  for (int64_t i = row->argument; i > 0; i--)
-    evtimer_del(&with.waiting[i - 1]);
+  for (int64_t i = 0; i < row->argument; i++)
+    evtimer_del(&with.timers[i]);
   event_base_free(with.base);
-  free(with.waiting);
+  free(with.timers);
 }

@@ -24,7 +24,7 @@ BENCH_PEER_ROW(glib_detail)       /* `argument` details of a signal, one handler
 BENCH_PEER_ROW(glib_detail_named) /* the same, by name */
 BENCH_PEER_ROW(zeromq)            /* an XPUB and `argument` SUB sockets on inproc; each
                           reads every message */
-BENCH_PEER_ROW(libevent)          /* a timer is added and deleted while `argument` others wait */
+BENCH_PEER_ROW(libevent)          /* the oldest of `argument` timers is deleted and added anew */
 BENCH_PEER_ROW(jansson)           /* arguments of `argument` bytes: load, dump with sorted
                            keys, hash */
 BENCH_PEER_ROW(simdjson)          /* the same arguments: every value is read */

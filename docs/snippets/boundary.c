@@ -54,12 +54,17 @@ int main(void) {
 mend_status search_three(mend_boundary *boundary);
 
 mend_status search_three(mend_boundary *boundary) {
+  static const char *const names[] = {"toolu_01", "toolu_02", "toolu_03"};
   static const char *const queries[] = {"{\"q\": \"rain\"}", "{\"q\": \"snow\"}", "{\"q\": \"hail\"}"};
+  mend_call_options options[3];
   mend_batch_call calls[3];
   for (size_t i = 0; i < 3; i++) {
+    options[i] = (mend_call_options)MEND_CALL_OPTIONS_INIT;
+    options[i].call_name = mend_str_from(names[i]);
     calls[i] = (mend_batch_call)MEND_BATCH_CALL_INIT;
     calls[i].tool = MEND_STR("search");
     calls[i].args = mend_str_from(queries[i]);
+    calls[i].options = &options[i];
   }
   const mend_status status = mend_boundary_call_all(boundary, calls, 3); /* waits for all of them */
   for (size_t i = 0; i < 3; i++) {
@@ -67,6 +72,14 @@ mend_status search_three(mend_boundary *boundary) {
     mend_result_clear(&calls[i].result);
   }
   return status;
+}
+
+/* From another thread. */
+mend_status drop_second_search(mend_boundary *boundary);
+
+mend_status drop_second_search(mend_boundary *boundary) {
+  return mend_run_cancel_call(mend_boundary_run(boundary), mend_call_from_name(MEND_STR("toolu_02")),
+                              MEND_STR("not needed any more"));
 }
 
 /* ---- Without waiting --------------------------------------------------------------------------------------- */

@@ -223,16 +223,20 @@ mend_status travel(mend_boundary *boundary, mend_result *result) {
 
 /* ---- Metacognition ----------------------------------------------------------------------------------------- */
 
-mend_status ask_surely(mend_boundary *boundary, mend_hooks *hooks, const mend_compound_tool *tool, mend_str prompt,
-                       mend_result *result, mend_error *error);
+mend_status publish_confidence(mend_hooks *hooks, mend_error *error);
+mend_status ask_surely(mend_boundary *boundary, const mend_compound_tool *tool, mend_str prompt, mend_result *result,
+                       mend_error *error);
 
-mend_status ask_surely(mend_boundary *boundary, mend_hooks *hooks, const mend_compound_tool *tool, mend_str prompt,
-                       mend_result *result, mend_error *error) {
+mend_status publish_confidence(mend_hooks *hooks, mend_error *error) {
+  return mend_hooks_add_metacognition(hooks, NULL, error); /* before the boundary is made */
+}
+
+mend_status ask_surely(mend_boundary *boundary, const mend_compound_tool *tool, mend_str prompt, mend_result *result,
+                       mend_error *error) {
   mend_protocol *protocol;
   mend_status status = mend_protocol_new_structured(NULL, &protocol, error);
   if (status != MEND_OK) return status;
-  status = mend_hooks_add_metacognition(hooks, NULL, error);
-  if (status == MEND_OK) status = mend_boundary_compound_enriched(boundary, tool, protocol, prompt, result);
+  status = mend_boundary_compound_enriched(boundary, tool, protocol, prompt, result);
   mend_protocol_release(protocol);
   return status;
 }

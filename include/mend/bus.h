@@ -71,7 +71,7 @@ MEND_API mend_str mend_bus_topic_name(const mend_bus *bus, mend_topic topic);
 typedef struct mend_bus_stats {
   size_t size;
   uint64_t published;        /**< events delivered, or offered to nobody */
-  uint64_t dropped;          /**< publishes refused for nesting too deeply */
+  uint64_t dropped;          /**< publishes refused for nesting too deeply, or for want of memory */
   uint64_t handler_failures; /**< handlers that returned an error */
   uint64_t runs;             /**< runs alive now */
   uint64_t runs_evicted;     /**< runs forgotten because of run_limit */
@@ -195,7 +195,8 @@ MEND_API void mend_traceparent_format(const mend_run *run, uint64_t call, char r
  * Stamps the event (seq, one reading of the bus's clock, run, trace id, the call's span; the call's number, when it has
  * only a name) and delivers it. The event is the caller's; only its stamp is written. Errors, with which it is not
  * delivered: MEND_ELIMIT when publishes nest too deeply, MEND_EINVAL when size, kind and topic do not fit together,
- * MEND_ENOMEM on a thread that publishes on this bus for the first time.
+ * MEND_ENOMEM on a thread that publishes on this bus for the first time: only when another one has come before it since
+ * memory ran out, for the bus keeps what one thread needs in reserve.
  */
 MEND_API mend_status mend_run_publish(mend_run *run, mend_event *event);
 /** Delivers an event that is stamped already; event->run says whose it is. Errors as above, and MEND_EINVAL when that

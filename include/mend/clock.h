@@ -127,9 +127,9 @@ MEND_API bool mend_deadline_is_armed(const mend_deadline *deadline);
 /** The earliest due time, MEND_NEVER if none. */
 MEND_API uint64_t mend_deadlines_next(mend_deadlines *deadlines);
 /**
- * When the waiter is to come and call mend_deadlines_expire; only an earlier deadline wakes it before. That is the earliest
- * due time, or an earlier one of a deadline that has been disarmed since: nothing is due then, and the waiter asks again. So
- * a million calls that end in time cost one wake-up a timeout, not one a call.
+ * When the waiter is to come and call mend_deadlines_expire; only an earlier deadline wakes it before. That is the
+ * earliest due time, or an earlier one of a deadline that has been disarmed since: nothing is due then, and the waiter
+ * asks again. So a million calls that end in time cost one wake-up a timeout, not one a call.
  */
 MEND_API uint64_t mend_deadlines_wait(mend_deadlines *deadlines);
 /** Takes out and returns one deadline that is due (due_ns <= now_ns), the earliest first, those of one time in the
@@ -137,8 +137,8 @@ MEND_API uint64_t mend_deadlines_wait(mend_deadlines *deadlines);
 MEND_API mend_deadline *mend_deadlines_expire(mend_deadlines *deadlines, uint64_t now_ns);
 /** How many are armed. */
 MEND_API size_t mend_deadlines_count(const mend_deadlines *deadlines);
-/** Checks that everything in it is as it should be: the order of FIFOs and heap, links both ways, the count. For tests and
- * debuggers; costs what is armed. MEND_EINVAL with a sentence that says what is wrong where. */
+/** Checks that everything in it is as it should be: the order of FIFOs and heap, links both ways, the count. For tests
+ * and debuggers; costs what is armed. MEND_EINVAL with a sentence that says what is wrong where. */
 MEND_API mend_status mend_deadlines_validate(const mend_deadlines *deadlines, mend_error *error);
 /** What is armed where, a line each, for people who debug; of a broken set what is wrong. The caller's; free it with
  * mend_free(allocator, ...). Errors: MEND_ENOMEM. */

@@ -76,8 +76,8 @@ typedef struct mend_error {
     MEND_OK, 0, 0, { 0 }                                                                                               \
   }
 
-/** What to tell a person about a status that a function returned: the error's sentence if it is about this status, else the
- * status's own. `error` may be NULL. Valid as long as the error. */
+/** What to tell a person about a status that a function returned: the error's sentence if it is about this status, else
+ * the status's own. `error` may be NULL. Valid as long as the error. */
 MEND_API const char *mend_error_sentence(const mend_error *error, mend_status status);
 
 /**
@@ -94,8 +94,8 @@ MEND_API mend_status mend_error_set_at(mend_error *error, mend_status status, un
 
 typedef enum mend_log_level { MEND_LOG_INFO, MEND_LOG_WARNING, MEND_LOG_ERROR } mend_log_level;
 
-/** Where the library says what is worth a person's look and fits no return value; given in options, absent: nowhere. Called
- * from any thread, under no lock; `message` is one sentence without a line feed, borrowed. */
+/** Where the library says what is worth a person's look and fits no return value; given in options, absent: nowhere.
+ * Called from any thread, under no lock; `message` is one sentence without a line feed, borrowed. */
 typedef void (*mend_log_fn)(void *ctx, mend_log_level level, const char *message);
 
 /* ---- Strings ----------------------------------------------------------------------------------------------- */
@@ -163,8 +163,8 @@ MEND_API void mend_free(const mend_allocator *allocator, void *pointer);
 
 /**
  * Given by whoever waits for time to pass or for a queue to fill (an event loop, usually). `wake` is called from any
- * thread, possibly under a lock of the library: it must not block and must not call back into the library; writing to an
- * eventfd or setting a flag and signalling is right. A NULL wake means nobody waits.
+ * thread, possibly under a lock of the library: it must not block and must not call back into the library; writing to
+ * an eventfd or setting a flag and signalling is right. A NULL wake means nobody waits.
  */
 typedef struct mend_waker {
   void (*wake)(void *ctx);

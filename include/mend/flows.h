@@ -33,9 +33,10 @@ typedef struct mend_retry_options {
   /** The next note, from malloc. NULL: "<note>\n\nAttempt <n> failed: <type>: <message>" */
   mend_status (*enrich)(void *ctx, mend_str note, const mend_result *failure, char **ret_note);
   void *ctx;
+  const mend_call *within; /**< the call in whose execution this one is made (mend_call_options); NULL: none */
 } mend_retry_options;
 #define MEND_RETRY_OPTIONS_INIT                                                                                        \
-  { sizeof(mend_retry_options), 2, MEND_ABSENT, 0.0, 30.0, false, 0, NULL, NULL, NULL }
+  { sizeof(mend_retry_options), 2, MEND_ABSENT, 0.0, 30.0, false, 0, NULL, NULL, NULL, NULL }
 
 /** Calls a tool up to max_attempts times under one call id, pausing on the bus's clock. Only a failure is tried again;
  * an abort or a cancelled token ends it at once, in a pause too. When the last attempt failed, value is
@@ -60,7 +61,7 @@ typedef struct mend_compound_tool {
   mend_status (*executor)(void *ctx, mend_call *call, mend_str output);
   /** Takes the result into the state. NULL: nothing. */
   mend_status (*update_state)(void *ctx, void *state, mend_str output, mend_str result);
-  const mend_call *within; /**< the call in whose execution this one is made (mend_call_options); NULL: none */
+  const mend_call *within; /**< as in mend_retry_options */
 } mend_compound_tool;
 /** Passes the boundary once, as `name` with args {"prompt": ...}, which a hook may redirect; the steps are its
  * execution, so none of them runs when it is skipped. A step that fails, or an abort in it, ends it. Returns as
@@ -102,7 +103,7 @@ typedef struct mend_subagent_tool {
                           char **ret_feedback);
   /** The prompt of the next round, from malloc; NULL is a failure. \param prompt  the one before */
   mend_status (*build_prompt)(void *ctx, mend_str prompt, mend_str result, mend_str feedback, char **ret_prompt);
-  const mend_call *within; /**< as in mend_compound_tool */
+  const mend_call *within; /**< as in mend_retry_options */
 } mend_subagent_tool;
 
 typedef struct mend_refinement_report {

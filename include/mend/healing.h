@@ -78,14 +78,21 @@ typedef struct mend_healing_report {
 } mend_healing_report;
 #define MEND_HEALING_REPORT_INIT                                                                                       \
   {                                                                                                                    \
-    sizeof(mend_healing_report), MEND_OK, {MEND_OK, 0, 0, {0}}, 0, 0, 0, {0}, { 0 }                                    \
+    sizeof(mend_healing_report), MEND_EINVAL, {MEND_EINVAL, 0, 0, "the healing scope was not entered"}, 0, 0, 0, {0},  \
+    {                                                                                                                  \
+      0                                                                                                                \
+    }                                                                                                                  \
   }
 
 typedef struct mend_scope_options {
   size_t size;
-  mend_run *run;                   /**< NULL: a new one of the runner's bus, for this scope */
-  mend_healing_report *ret_report; /**< filled in when the scope is left or could not be entered (that of a nested scope
-                                        with what happened so far); start from MEND_HEALING_REPORT_INIT; NULL: nobody asks */
+  mend_run *
+      run; /**< NULL: the runner's own, made when it is entered first and the same one later, aborted or not, whose beginning and end it tells:
+                      `run.started` with the source "healing" before healing.started, and `run.finished` with the status
+                      "ok" or "aborted" after healing.stopped. A run of the caller's is the caller's to tell */
+  /** Filled in when the scope is left or could not be entered (that of a nested scope with what happened so far); start
+   * from MEND_HEALING_REPORT_INIT; NULL: nobody asks. */
+  mend_healing_report *ret_report;
 } mend_scope_options;
 #define MEND_SCOPE_OPTIONS_INIT                                                                                        \
   { sizeof(mend_scope_options), NULL, NULL }

@@ -39,10 +39,11 @@ MEND_API mend_status mend_decision_new(const mend_allocator *allocator, mend_dec
 /** NULL is allowed. */
 MEND_API void mend_decision_free(mend_decision *decision);
 MEND_API void mend_decision_continue(mend_decision *decision);
-/** The tool does not run, `stub` is its result. \param stub  JSON; absent: "" (an empty string). Errors: MEND_ESYNTAX. */
+/** The tool does not run, `stub` is its result. \param stub  JSON; absent: "" (an empty string). Errors: MEND_ESYNTAX.
+ * */
 MEND_API mend_status mend_decision_skip(mend_decision *decision, mend_str reason, mend_str stub);
-/** Another tool (absent: the same), other arguments (a JSON object merged over the call's; absent: the same; {} counts as
- * given). MEND_EINVAL when both are absent or the tool is empty; MEND_ESYNTAX when args is no JSON object. */
+/** Another tool (absent: the same), other arguments (a JSON object merged over the call's; absent: the same; {} counts
+ * as given). MEND_EINVAL when both are absent or the tool is empty; MEND_ESYNTAX when args is no JSON object. */
 MEND_API mend_status mend_decision_redirect(mend_decision *decision, mend_str tool, mend_str args, mend_str reason);
 MEND_API mend_status mend_decision_abort(mend_decision *decision, mend_str reason);
 MEND_API mend_decision_kind mend_decision_get_kind(const mend_decision *decision);
@@ -80,7 +81,9 @@ typedef struct mend_hook {
   mend_status (*after)(void *ctx, const mend_hook_call *call, mend_decision *decision);
   mend_status (*on_error)(void *ctx, const mend_hook_call *call, mend_decision *decision);
   void (*destroy)(void *ctx); /**< may be NULL */
-  /** Asked when a boundary of this run is made with these hooks; an error refuses the boundary. NULL: fine with any run. */
+  /** Asked when a boundary of this run is made with these hooks, in their order; an error refuses the boundary, and
+   * those asked before are told with detach. Not asked for boundaries that were made before it was added. NULL: fine
+   * with any run. */
   mend_status (*attach)(void *ctx, mend_run *run, mend_error *error);
   void (*detach)(void *ctx, mend_run *run); /**< that boundary is gone; NULL: nothing */
 } mend_hook;
@@ -94,9 +97,9 @@ typedef struct mend_hook_options {
   { sizeof(mend_hook_options), false, 0.0 }
 
 /**
- * The hook runner: hooks in the order they were added. An Abort returns at once, also after an earlier Skip; else the first
- * decision that is not Continue counts, later hooks still run, and what they decide is published as `hook.shadowed`. From
- * after and on_error a Skip counts as Continue, and is published likewise.
+ * The hook runner: hooks in the order they were added. An Abort returns at once, also after an earlier Skip; else the
+ * first decision that is not Continue counts, later hooks still run, and what they decide is published as
+ * `hook.shadowed`. From after and on_error a Skip counts as Continue, and is published likewise.
  */
 typedef struct mend_hooks mend_hooks;
 MEND_API mend_status mend_hooks_new(const mend_allocator *allocator, mend_hooks **ret_hooks);
@@ -105,10 +108,10 @@ MEND_API void mend_hooks_release(mend_hooks *hooks);
 /** \param options  NULL for the defaults. Errors: MEND_EINVAL, MEND_ENOMEM; destroy is then not called. */
 MEND_API mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx,
                                     const mend_hook_options *options, mend_error *error);
-/** For foreign runners; a boundary does this by itself. The events go to call->run, unless that is NULL. Hooks see a call
- * that has only a name under the number of that name, and attempt 0 as 1.
- * \param decision  set to what counts, Continue at first. \param ret_hook  name of the hook that decided, absent when none
- * did; valid as long as the hooks; may be NULL.
+/** For foreign runners; a boundary does this by itself. The events go to call->run, unless that is NULL. Hooks see a
+ * call that has only a name under the number of that name, and attempt 0 as 1.
+ * \param decision  set to what counts, Continue at first. \param ret_hook  name of the hook that decided, absent when
+ * none did; valid as long as the hooks; may be NULL.
  * Returns MEND_OK; MEND_ABORTED for an Abort; MEND_EINVAL for a call of size 0. */
 MEND_API mend_status mend_hooks_before(mend_hooks *hooks, const mend_hook_call *call, mend_decision *decision,
                                        mend_str *ret_hook);
@@ -117,8 +120,8 @@ MEND_API mend_status mend_hooks_after(mend_hooks *hooks, const mend_hook_call *c
 MEND_API mend_status mend_hooks_on_error(mend_hooks *hooks, const mend_hook_call *call, mend_decision *decision,
                                          mend_str *ret_hook);
 /** A hook that publishes tool.before, .after and .error, for foreign runners that have no boundary (Orqest's
- * EventBusPublishHook), called "publishing". A boundary publishes by itself: it refuses hooks that contain it, and hooks that
- * a boundary was ever made with refuse it.
+ * EventBusPublishHook), called "publishing". A boundary publishes by itself: it refuses hooks that contain it, and
+ * hooks that a boundary was ever made with refuse it.
  * Errors: MEND_EEXIST when it is there already, MEND_EINVAL when a boundary uses them, MEND_ENOMEM. */
 MEND_API mend_status mend_hooks_add_publishing(mend_hooks *hooks, mend_error *error);
 

@@ -2,8 +2,8 @@
  * mend/json.h: the pull scanner for JSON and the canonical hash of JSON text.
  *
  * Arguments, results and payloads are JSON text everywhere in mend. The scanner reads them without allocating: it hands
- * out one token after the other as slices of the text. It accepts exactly RFC 8259 in valid UTF-8, any value at the top,
- * and puts no bound on numbers (they stay text until somebody asks).
+ * out one token after the other as slices of the text. It accepts exactly RFC 8259 in valid UTF-8, any value at the
+ * top, and puts no bound on numbers (they stay text until somebody asks).
  *
  *   mend_json json;
  *   mend_json_init(&json, text, MEND_JSON_DEPTH);
@@ -94,15 +94,15 @@ MEND_API size_t mend_json_unescape(mend_str slice, char *buffer);
 /**
  * Writes `text` as a JSON string, with its quotes and a NUL behind, as snprintf would: returns the length it takes
  * without the NUL, and when that is not less than `size`, what was written is a string with the first characters of
- * `text` (for a size below 3, nothing but the NUL). Neither a character nor an escape is ever cut in two. Bytes that are
- * not UTF-8 become U+FFFD, so the result is always JSON; an absent text becomes "".
+ * `text` (for a size below 3, nothing but the NUL). Neither a character nor an escape is ever cut in two. Bytes that
+ * are not UTF-8 become U+FFFD, so the result is always JSON; an absent text becomes "".
  * \param buffer  `size` bytes, at most 6 * text.len + 3 of them needed; may be NULL when size is 0
  */
 MEND_API size_t mend_json_quote(mend_str text, char *buffer, size_t size);
 /** A NUMBER's value, correctly rounded. Independent of the locale; infinities for what a double cannot hold. */
 MEND_API double mend_json_double(mend_str number);
-/** A NUMBER's value as an integer; -0 is 0. MEND_EINVAL when it has a fraction or exponent, MEND_ELIMIT when it does not
- * fit. */
+/** A NUMBER's value as an integer; -0 is 0. MEND_EINVAL when it has a fraction or exponent, MEND_ELIMIT when it does
+ * not fit. */
 MEND_API mend_status mend_json_int64(mend_str number, int64_t *ret_value);
 MEND_API mend_status mend_json_uint64(mend_str number, uint64_t *ret_value);
 /** A NUMBER of seconds as nanoseconds, exact in decimal (1009.86 is 1009860000000). MEND_ELIMIT when negative or beyond
@@ -125,14 +125,14 @@ typedef struct mend_json_hash_result {
 } mend_json_hash_result;
 
 /**
- * The canonical hash in exact mode: equal for texts that differ only in white space, the order of keys, escapes, and the
- * spelling of a non-integer number. The last of duplicate keys wins. Numbers: an integer is its digits, whatever their
- * number, and -0 is not 0; a number with a fraction or exponent is its IEEE double (1.0, 1.00 and 1e0 are equal and
- * differ from 1, -0.0 differs from 0.0, 1e-400 is 0.0); one beyond the doubles (1e400) is its spelling.
+ * The canonical hash in exact mode: equal for texts that differ only in white space, the order of keys, escapes, and
+ * the spelling of a non-integer number. The last of duplicate keys wins. Numbers: an integer is its digits, whatever
+ * their number, and -0 is not 0; a number with a fraction or exponent is its IEEE double (1.0, 1.00 and 1e0 are equal
+ * and differ from 1, -0.0 differs from 0.0, 1e-400 is 0.0); one beyond the doubles (1e400) is its spelling.
  * A tree hash by XXH3, 128 bits: an object over its members, each as key and value hash, in the order of the hashes of
- * their unescaped keys; an array in order. One pass, no allocation, independent of the locale and of the scratch's size.
- * \param scratch  memory for the members of the objects that are open at once, 40 bytes each; aligned as malloc does; may
- *                 be NULL when size is 0
+ * their unescaped keys; an array in order. One pass, no allocation; locale and scratch size change nothing.
+ * \param scratch  memory for the members of the objects that are open at once, 40 bytes each; aligned as malloc
+ *                 does; may be NULL when size is 0
  * Never fails: over a limit the raw bytes are hashed and `raw` is set, which is still a usable key. Never all zero.
  */
 MEND_API mend_json_hash_result mend_json_hash(mend_str text, void *scratch, size_t scratch_size);
@@ -160,8 +160,7 @@ typedef struct mend_loose_hash_options {
  * With mask_volatile the values of a kind are equal to each other, too: strings that are an ISO 8601 time of day with
  * its date (2026-11-30T15:37Z; also with a blank for the T, seconds, a fraction, an offset, or without a zone; also
  * 20261130T153748Z); UUIDs; times since 1970 in s, ms, us or ns, from 2001 to 2100, as number or string of digits. Not
- * in a member that is called cursor, page, offset or path or has "query" in its name, whatever the case, nor in what is
- * inside it.
+ * in a member that has cursor, page, offset, path or query in its name, whatever the case, nor in what is inside it.
  * \param options  NULL for the defaults. What mend cannot take (size 0) makes every hash `raw`.
  * \param scratch  as in exact mode; strings and names with escapes take their length of it, too, while looked at
  * Limits and `raw` as in exact mode. Unless both are raw, equal to an exact hash only by chance.

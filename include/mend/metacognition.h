@@ -13,7 +13,7 @@
  * it. Of a member that is there twice the last counts; one of another type than above is absent; what is absent is
  * written as null, [] and {}.
  *
- * RegressionDetector listens to what the hook publishes. Without a protocol nothing is published. Source of names and
+ * The regression watchdog listens to what the hook publishes. Without a protocol nothing is published. Source of names and
  * rules: Orqest's metacognition.
  *
  * A confidence is a number from 0 to 1. A number outside is clamped; what is no number (a text, true, null) is none.

@@ -44,8 +44,8 @@ typedef enum mend_watch_mode { MEND_WATCH_MODE_CHOICES(MEND_CHOICE_CONSTANT) } m
 #define MEND_OPTION_C_LIMITS(group, name) mend_str
 #define MEND_OPTION_C_MASKS(group, name) mend_str
 
-/* One struct a group: mend_loop_watchdog_options, mend_stall_watchdog_options, ... with `size` first; what the fields mean, their defaults
- * and ranges stand in mend/options.def. */
+/* One struct a group: mend_loop_watchdog_options, mend_stall_watchdog_options, ... with `size` first; what the fields
+ * mean, their defaults and ranges stand in mend/options.def. */
 #define MEND_OPTION_FIELD(group, TYPE, name) MEND_OPTION_C_##TYPE(group, name) name;
 #define MEND_LOOP_FIELD(TYPE, name, value, min, max, help) MEND_OPTION_FIELD(loop, TYPE, name)
 #define MEND_STALL_FIELD(TYPE, name, value, min, max, help) MEND_OPTION_FIELD(stall, TYPE, name)
@@ -101,10 +101,10 @@ MEND_API mend_status mend_option_tree_new(const mend_allocator *allocator, mend_
 MEND_API void mend_option_tree_free(mend_option_tree *tree);
 /**
  * Sets one option by its dotted name or an alias. `value` is JSON; a bare word is a string, so evidence and "evidence"
- * are the same. An integer may be written as 3, 3.0 or 3e0. Where an array of names is wanted, one string is an array of
- * one; of bare words only one without a comma, several need JSON's brackets. Ranges are checked here, rules between
- * fields in mend_option_tree_check, so that order does not matter. Errors: MEND_ENOENT for an unknown name (the sentence
- * names the nearest known one), MEND_EINVAL, MEND_ENOMEM; the tree is then unchanged.
+ * are the same. An integer may be written as 3, 3.0 or 3e0. Where an array of names is wanted, one string is an array
+ * of one; of bare words only one without a comma, several need JSON's brackets. Ranges are checked here, rules between
+ * fields in mend_option_tree_check, so that order does not matter. Errors: MEND_ENOENT for an unknown name (the
+ * sentence names the nearest known one), MEND_EINVAL, MEND_ENOMEM; the tree is then unchanged.
  */
 MEND_API mend_status mend_option_tree_set(mend_option_tree *tree, mend_str name, mend_str value, mend_error *error);
 /**
@@ -131,8 +131,8 @@ typedef struct mend_option_info {
 /** The option at `index` (0, 1, ...) in the order of mend/options.def. Set ret_info->size before the call. MEND_ENOENT
  * after the last, MEND_EINVAL for size 0. */
 MEND_API mend_status mend_option_at(size_t index, mend_option_info *ret_info);
-/** The known option name or alias nearest to `name` (few letters missing, wrong, too many or swapped, also in its last part
- * alone), for "did you mean"; NULL when nothing is near. Static. */
+/** The known option name or alias nearest to `name` (few letters missing, wrong, too many or swapped, also in its last
+ * part alone), for "did you mean"; NULL when nothing is near. Static. */
 MEND_API const char *mend_option_nearest(mend_str name);
 
 #ifdef __cplusplus

@@ -21,9 +21,10 @@
  * `healing.detection` after the event that caused it has been delivered to everybody. Watchdogs only observe: acting is
  * a policy's business (below) and happens in hooks.
  *
- * Threads: every function may be called from any thread and any handler; a watchdog's own functions are called under the
- * run's lock, never two at once for one run. They may call mend_emit and whatever only reads (mend_run_id, mend_json_*,
- * mend_hash_*, mend_call_from_name, mend_bus_topic_name); not publish, subscribe or call anything else of this header.
+ * Threads: every function may be called from any thread and any handler; a watchdog's own functions are called under
+ * the run's lock, never two at once for one run. They may call mend_emit and whatever only reads (mend_run_id,
+ * mend_json_*, mend_hash_*, mend_call_from_name, mend_bus_topic_name); not publish, subscribe or call anything else of
+ * this header.
  */
 #ifndef MEND_WATCHDOGS_H
 #define MEND_WATCHDOGS_H
@@ -86,9 +87,9 @@ typedef struct mend_emitter mend_emitter;
 
 /**
  * Appends a detection to the run's log; to be called from a watchdog's event or expire, with the emitter it was given.
- * The reason stands in for a summary that is absent. Errors: MEND_EINVAL (size 0, no reason, evidence or payload not JSON
- * of the right kind), MEND_ELIMIT (evidence or payload too long), MEND_ENOMEM, MEND_ECLOSED from the last expire, when the watch is being closed; a watchdog returns
- * them.
+ * The reason stands in for a summary that is absent. Errors: MEND_EINVAL (size 0, no reason, evidence or payload not
+ * JSON of the right kind), MEND_ELIMIT (evidence or payload too long), MEND_ENOMEM, MEND_ECLOSED from the last expire,
+ * when the watch is being closed; a watchdog returns them.
  */
 MEND_API mend_status mend_emit(mend_emitter *emitter, const mend_detection *detection);
 
@@ -105,11 +106,12 @@ typedef struct mend_watchdog_vtable {
   mend_status (*open)(void *ctx, mend_run *run, void **ret_state);
   /** An event of the run, of one of the topics. Default: nothing. */
   mend_status (*event)(void *state, const mend_event *event, mend_emitter *emitter);
-  /** When expire wants to be called (monotonic ns, MEND_NEVER: not). Asked after open, event, expire and reset. Default:
-   * a watchdog with expire is called every poll_interval_s and once when the watch is closed. */
+  /** When expire wants to be called (monotonic ns, MEND_NEVER: not). Asked after open, event, expire and reset.
+   * Default: a watchdog with expire is called every poll_interval_s and once when the watch is closed. */
   uint64_t (*deadline)(void *state);
   /** Time has passed: now_ns is at or after the deadline, whose time the detections bear. Called again while the next
-   * deadline has passed too; a deadline that does not move on is tried again after poll_interval_s. Default: nothing. */
+   * deadline has passed too; a deadline that does not move on is tried again after poll_interval_s. Default:
+   * nothing. */
   mend_status (*expire)(void *state, uint64_t now_ns, mend_emitter *emitter);
   /** The run is reset: forget everything. Default: close and open. */
   void (*reset)(void *state);
@@ -117,13 +119,13 @@ typedef struct mend_watchdog_vtable {
   void (*close)(void *state);
   /** The end of the watchdog: frees ctx. Called once, after the last close. Default: nothing. */
   void (*destroy)(void *ctx);
-  /** For mend_run_watch_dump: what the state holds, as a line of text with a NUL behind, cut to `size`. Default: nothing is
-   * said. */
+  /** For mend_run_watch_dump: what the state holds, as a line of text with a NUL behind, cut to `size`. Default:
+   * nothing is said. */
   void (*describe)(void *state, char *text, size_t size);
 } mend_watchdog_vtable;
 
-/** Makes a watchdog, with one reference for the caller. \param allocator  NULL: malloc. Errors: MEND_EINVAL, MEND_ENOMEM;
- * destroy is then not called. */
+/** Makes a watchdog, with one reference for the caller. \param allocator  NULL: malloc. Errors: MEND_EINVAL,
+ * MEND_ENOMEM; destroy is then not called. */
 MEND_API mend_status mend_watchdog_new(const mend_watchdog_vtable *vtable, void *ctx, const mend_allocator *allocator,
                                        mend_watchdog **ret_watchdog, mend_error *error);
 MEND_API mend_watchdog *mend_watchdog_retain(mend_watchdog *watchdog);
@@ -133,17 +135,18 @@ MEND_API const char *mend_watchdog_name(const mend_watchdog *watchdog);
 
 /**
  * Stall: a call that is open too long (mode seed: strictly longer than timeout_s, once a call). Reason tool_total;
- * severity min(1, elapsed / (2 * timeout_s)); payload call_id, started_at (wall seconds), elapsed_s. Calls are paired by
- * id; an event without one is ignored and counted. A call that is open already and starts again is a duplicate, unless its
- * attempt is a later one: that has timeout_s of its own. tool.after, .error, .skipped, .aborted and .cancelled end a call.
+ * severity min(1, elapsed / (2 * timeout_s)); payload call_id, started_at (wall seconds), elapsed_s. Calls are paired
+ * by id; an event without one is ignored and counted. A call that is open already and starts again is a duplicate,
+ * unless its attempt is a later one: that has timeout_s of its own. tool.after, .error, .skipped, .aborted and
+ * .cancelled end a call.
  * \param options  NULL for the defaults. Errors: MEND_EINVAL (the sentence names the option), MEND_ENOMEM.
  */
 MEND_API mend_status mend_stall_watchdog_new(const mend_stall_watchdog_options *options,
                                              const mend_allocator *allocator, mend_watchdog **ret_watchdog,
                                              mend_error *error);
 /**
- * Loop: the same tool with the same arguments too often (mode seed: more than k times, this call included, among the last
- * n). Then silent for that pair until another pair appears; the window is not cleared. Reason repeat; severity
+ * Loop: the same tool with the same arguments too often (mode seed: more than k times, this call included, among the
+ * last n). Then silent for that pair until another pair appears; the window is not cleared. Reason repeat; severity
  * min(1, count / (2 k)); payload tool_name, args_hash, count, window_size. A tool.before without a tool is ignored and
  * counted. Source of the rule: Orqest's LoopDetector.
  */
@@ -152,11 +155,11 @@ MEND_API mend_status mend_loop_watchdog_new(const mend_loop_watchdog_options *op
 /**
  * Regression: confidence that falls (mode seed: of the last window_n readings of a run, the mean of the oldest
  * floor(n/2) exceeds that of the newest floor(n/2) by at least drop, with a tolerance of 1e-9). Then silent until the
- * difference is below drop again. Reason half_window; severity min(1, difference / max(0.001, drop)); payload head_mean,
- * tail_mean, scores (the newest 256). Readings that are no number in 0..1, and a second one of the same call, attempt and
- * source as one of the last 256, are ignored and counted; one without a call is never a second one. With no readings it
- * does nothing at all. In 100 quiet readings at noise 0.10 the default window_n of 5 raises a false alarm in 83 % of runs,
- * 10 in 5.8 %. Source of the rule: Orqest's RegressionDetector.
+ * difference is below drop again. Reason half_window; severity min(1, difference / max(0.001, drop)); payload
+ * head_mean, tail_mean, scores (the newest 256). Readings that are no number in 0..1, and a second one of the same
+ * call, attempt and source as one of the last 256, are ignored and counted; one without a call is never a second one.
+ * With no readings it does nothing at all. In 100 quiet readings at noise 0.10 the default window_n of 5 raises a false
+ * alarm in 83 % of runs, 10 in 5.8 %. Source of the rule: Orqest's RegressionDetector.
  */
 MEND_API mend_status mend_regression_watchdog_new(const mend_regression_watchdog_options *options,
                                                   const mend_allocator *allocator, mend_watchdog **ret_watchdog,
@@ -180,17 +183,17 @@ typedef struct mend_watch mend_watch;
 
 /** Watches one run. Watching it twice with one watchdog changes nothing. Errors: MEND_ENOMEM, and what open returns. */
 MEND_API mend_status mend_watchdog_watch_run(mend_watchdog *watchdog, mend_run *run);
-/** Stops watching the run: its state of this watchdog is closed, what was detected stays in the log. MEND_ENOENT when it is
- * not watched. */
+/** Stops watching the run: its state of this watchdog is closed, what was detected stays in the log. MEND_ENOENT when
+ * it is not watched. */
 MEND_API mend_status mend_watchdog_unwatch_run(mend_watchdog *watchdog, mend_run *run);
 /** Whether the run is watched by it, by itself or with the whole bus. */
 MEND_API bool mend_watchdog_watches_run(mend_watchdog *watchdog, mend_run *run);
 /** Watches every run of the bus: those alive now and those to come (an error of a later open is reported as
- * `bus.handler_failed` of that run). Watching it twice changes nothing. Errors: MEND_ENOMEM, and what open returns for a
- * run alive now; then no run is watched by it. */
+ * `bus.handler_failed` of that run). Watching it twice changes nothing. Errors: MEND_ENOMEM, and what open returns for
+ * a run alive now; then no run is watched by it. */
 MEND_API mend_status mend_watchdog_watch_bus(mend_watchdog *watchdog, mend_bus *bus);
-/** The watchdog of this name that watches the whole bus, for its counters: mend_bus_watch hands none out. One reference is
- * the caller's. MEND_ENOENT. */
+/** The watchdog of this name that watches the whole bus, for its counters: mend_bus_watch hands none out. One reference
+ * is the caller's. MEND_ENOENT. */
 MEND_API mend_status mend_bus_watchdog(mend_bus *bus, const char *name, mend_watchdog **ret_watchdog);
 
 /** The run's watch, made if need be; borrowed, valid as long as the run. Errors: MEND_ENOMEM. */
@@ -207,15 +210,15 @@ MEND_API mend_status mend_watch_next(mend_watch *watch, mend_detection_cursor *c
                                      const mend_detection **ret_detection);
 /** How many detections the log has taken. */
 MEND_API uint64_t mend_watch_count(mend_watch *watch);
-/** The run's watch as text, for people who debug: its watchdogs with their deadlines and what they say of their state, the
- * detections of the log and which of them still wait to be announced. The caller's; free it with mend_free(allocator, ...).
- * Errors: MEND_ENOENT (nothing has ever watched the run), MEND_ENOMEM. */
+/** The run's watch as text, for people who debug: its watchdogs with their deadlines and what they say of their state,
+ * the detections of the log and which of them still wait to be announced. The caller's; free it with
+ * mend_free(allocator, ...). Errors: MEND_ENOENT (nothing has ever watched the run), MEND_ENOMEM. */
 MEND_API mend_status mend_run_watch_dump(mend_run *run, const mend_allocator *allocator, char **ret_text);
 
 /**
  * Time. Under a virtual clock advancing it is all there is to do. Under the real one whoever waits (an event loop)
- * calls mend_bus_expire when mend_bus_next_deadline has passed, and gives a waker to learn of an earlier one. Where nobody
- * waits, a deadline is noticed with the run's next event; it always bears its own time.
+ * calls mend_bus_expire when mend_bus_next_deadline has passed, and gives a waker to learn of an earlier one. Where
+ * nobody waits, a deadline is noticed with the run's next event; it always bears its own time.
  *
  * The time returned may be that of a call that has ended since: nothing is due then, and one asks again. So a run of
  * ordinary calls wakes the waiter once a timeout, not once a call. MEND_NEVER: nothing is waited for.
@@ -224,9 +227,9 @@ MEND_API uint64_t mend_bus_next_deadline(mend_bus *bus);
 /** Lets every watchdog of every run do what is due by now, and publishes what they find. Returns the first error of a
  * watchdog, which is reported as `bus.handler_failed` of its run; all others have been asked nevertheless. */
 MEND_API mend_status mend_bus_expire(mend_bus *bus);
-/** Somebody waits from now on: on a virtual clock too, where advancing then no longer calls the watchdogs by itself (be a
- * driver of the clock, as an event loop is). Ask mend_bus_next_deadline once afterwards. \param waker  {NULL, NULL}: nobody
- * waits any more. Errors: MEND_ENOMEM. */
+/** Somebody waits from now on: on a virtual clock too, where advancing then no longer calls the watchdogs by itself (be
+ * a driver of the clock, as an event loop is). Ask mend_bus_next_deadline once afterwards. \param waker  {NULL, NULL}:
+ * nobody waits any more. Errors: MEND_ENOMEM. */
 MEND_API mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker);
 /** How often watchdogs without a deadline of their own are asked, from now on; seconds, > 0; default 1. Errors:
  * MEND_EINVAL, MEND_ENOMEM. */

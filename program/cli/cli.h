@@ -1,4 +1,4 @@
-/* What the sub-commands of the program share. Exit statuses: 0 fine, 1 what was asked about is so, 2 it could not be done. */
+/* What the sub-commands of the program share. Exit statuses: 0 fine, 1 what was asked about is so, 2 it failed. */
 #ifndef MEND_PROGRAM_CLI_H
 #define MEND_PROGRAM_CLI_H
 
@@ -22,10 +22,10 @@ extern const char *cli_program;
 
 /* "mend: " and a sentence on standard error; returns CLI_FAILED. Control characters in it become visible. */
 int cli_fail(const char *format, ...) MEND_PRINTF(1, 2);
-/* The candidate (of an array ended by NULL) that begins with `word`, or that it was probably meant to be; NULL when none is
- * near. Dashes in front do not count. */
+/* The candidate (of an array ended by NULL) that begins with `word`, or that it was probably meant to be; NULL when
+ * none is near. Dashes in front do not count. */
 const char *cli_nearest(const char *word, const char *const *candidates);
-/* "unknown option "--jsn"; did you mean --json?"; `help` is the command that lists what there is. Returns CLI_FAILED. */
+/* "unknown option "--jsn"; did you mean --json?"; `help` is the command that lists them all. Returns CLI_FAILED. */
 int cli_unknown(const char *what, const char *word, const char *const *candidates, const char *help);
 /* Whether `out` should be coloured: a terminal, and neither NO_COLOR nor TERM=dumb say otherwise. */
 bool cli_wants_colour(FILE *out);
@@ -36,8 +36,8 @@ size_t cli_width(FILE *out);
 void cli_prepare_streams(void);
 /* "mend 0.1.0"; returns CLI_FINE. */
 int cli_show_version(void);
-/* Writes out what is left of standard output. When any of it was lost: a sentence, unless its reader just went away, and
- * CLI_FAILED, else `status`. */
+/* Writes out what is left of standard output. When any of it was lost: a sentence, unless its reader just went away,
+ * and CLI_FAILED, else `status`. */
 int cli_finish(int status);
 
 #endif

@@ -101,7 +101,7 @@ static int load_config(arguments *to, const char *path) {
   mend_status status = read_whole(fd, &text);
   if (status != MEND_OK) {
     result = cli_fail("%s: %s", path, status == MEND_EIO ? mend__reason(errno) : mend_status_message(status));
-  } else if (mend_option_tree_load(to->tree, (mend_str){text.data, text.len}, &error) != MEND_OK) {
+  } else if (mend_option_tree_load(to->tree, mend__buffer_text(&text), &error) != MEND_OK) {
     result = error.line > 0 ? cli_fail("%s:%u:%u: %s", path, error.line, error.column, error.message)
                             : cli_fail("%s: %s", path, error.message);
   }
@@ -191,8 +191,8 @@ static int check_arguments(const arguments *of) {
 
 /* ---- Replaying --------------------------------------------------------------------------------------------- */
 
-/* Each file that cannot be read is told of; the others count. An interrupt ends the file being read and leaves out those
- * that follow. */
+/* Each file that cannot be read is told of; the others count. An interrupt ends the file being read and leaves out
+ * those that follow. */
 static int replay_files(const arguments *of, const replay_settings *settings) {
   replay_totals totals = {0};
   uint64_t detections = 0;

@@ -45,7 +45,7 @@ static void help_option(FILE *out, const mend_option_info *info) {
                         info->fallback);
   }
   mend__buffer_printf(&text, "  %-*s ", INDENT - 3, info->name);
-  plain_wrap(&text, (mend_str){sentence.data, sentence.len}, PLAIN_WIDTH, INDENT, INDENT);
+  plain_wrap(&text, mend__buffer_text(&sentence), PLAIN_WIDTH, INDENT, INDENT);
   if (!sentence.failed && !text.failed) fwrite(text.data, 1, text.len, out);
   mend__buffer_free(&sentence);
   mend__buffer_free(&text);
@@ -105,8 +105,8 @@ static mend_status tell_all_idle(const mend_options *given, report *to) {
   mend_status status = before.failed || after.failed ? MEND_ENOMEM : MEND_OK;
   mend_option_info info = {.size = sizeof info};
   for (size_t i = 0; status == MEND_OK && mend_option_at(i, &info) == MEND_OK; i++) {
-    const bool changed = !mend_str_equal(value_of((mend_str){before.data, before.len}, info.name),
-                                         value_of((mend_str){after.data, after.len}, info.name));
+    const bool changed = !mend_str_equal(value_of(mend__buffer_text(&before), info.name),
+                                         value_of(mend__buffer_text(&after), info.name));
     if (changed && use_of(&info) != USED_HERE) status = tell_idle(&info, to);
   }
   mend__buffer_free(&before);

@@ -9,8 +9,8 @@
 
 /* For --help: what has an effect, then what only has one in mode evidence. */
 void replay_options_help(FILE *out);
-/* Tells the report of each option that was changed but does nothing here, and of values that one should think about. Errors
- * of report->remark, MEND_ENOMEM. */
+/* Tells the report of each option that was changed but does nothing here, and of values that one should think about.
+ * Errors of report->remark, MEND_ENOMEM. */
 mend_status replay_options_tell(const mend_options *given, report *to);
 
 #endif

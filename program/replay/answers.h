@@ -18,12 +18,12 @@ typedef struct answers {
   uint64_t count;           /* of all there were */
 } answers;
 
-/* An answer of a pair takes the place of its last one; `of` begins as zeros. `answer` is copied, `max` bytes of its value.
- * MEND_ENOMEM. */
+/* An answer of a pair takes the place of its last one; `of` begins as zeros. `answer` is copied, `max` bytes of its
+ * value. MEND_ENOMEM. */
 mend_status answers_keep(answers *of, const pair_key *key, replay_answer answer, size_t max);
 void answers_free(answers *of);
-/* The pair's last answer, or that of the call with this id, which is not empty; zeros when there is none. Valid until the
- * next one is kept. */
+/* The pair's last answer, or that of the call with this id, which is not empty; zeros when there is none. Valid until
+ * the next one is kept. */
 replay_answer answers_find(const answers *of, const pair_key *key);
 replay_answer answers_find_call(const answers *of, mend_str id);
 

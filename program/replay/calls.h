@@ -35,8 +35,8 @@ mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool
 void open_calls_remove(open_calls *calls, open_call **spare, open_call *call);
 void spare_calls_free(open_call **spare);
 
-/* Appends at most `max` bytes of a JSON value or a plain text, and "..." when it is longer, which is returned; cut between
- * characters and, in a JSON string, between escapes. */
+/* Appends at most `max` bytes of a JSON value or a plain text, and "..." when it is longer, which is returned; cut
+ * between characters and, in a JSON string, between escapes. */
 bool append_excerpt(mend__buffer *buffer, mend_str value, size_t max);
 
 /* Where an id that is only a number is written. */

@@ -83,7 +83,7 @@ static mend_status find_run(stage *on, const json_field fields[FIELD_COUNT], pla
     if (agent.len > 0) mend__buffer_char(&on->scratch, '/');
     mend__buffer_str(&on->scratch, agent);
     if (on->scratch.failed) return MEND_ENOMEM;
-    options.id = (mend_str){on->scratch.data, on->scratch.len};
+    options.id = mend__buffer_text(&on->scratch);
   }
   return stage_run(on, &options, ret_run, error);
 }

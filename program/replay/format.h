@@ -26,7 +26,7 @@ typedef struct format {
   const char *container; /* the member of a JSON document that holds the rows; NULL when documents are arrays at most */
   bool has_clock;
   format_view (*look)(mend_str row);
-  /* Plays one row. MEND_ESYNTAX, MEND_EINVAL or MEND_ELIMIT: the row is broken, `error` says how; others end the file. */
+  /* Plays one row. MEND_ESYNTAX, MEND_EINVAL, MEND_ELIMIT: the row is broken, `error` says how; others end the file. */
   mend_status (*play)(stage *on, const input_row *row, mend_error *error);
 } format;
 
@@ -48,8 +48,8 @@ typedef struct format_choice {
   uint64_t first_ts_ns;
 } format_choice;
 
-/* Looks ahead until it is sure or has seen enough. Why each format does not fit goes to `reasons`, a line each, when none
- * does. Errors of input_look_ahead but MEND_ENOENT. */
+/* Looks ahead until it is sure or has seen enough. Why each format does not fit goes to `reasons`, a line each, when
+ * none does. Errors of input_look_ahead but MEND_ENOENT. */
 mend_status format_choose(input *in, format_choice *ret_choice, mend__buffer *reasons);
 
 #endif

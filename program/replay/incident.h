@@ -14,7 +14,7 @@ typedef struct incident {
   uint64_t again;
   uint64_t last_row;
 
-  /* How it went on: of a stall, how many of its calls ended and how the last one did; of a loop, the equal calls after it. */
+  /* How it went on: of a stall, how many of its calls ended and how the last one did; of a loop, its later calls. */
   bool is_stall, is_loop;
   uint64_t ended;
   replay_ending last_ending;

@@ -2,6 +2,7 @@
 
 #include "core/buffer.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "program/replay/input_internal.h"
 
 #include <stdarg.h>
@@ -32,14 +33,8 @@ bool input_is_container(const input *in, const mend_json *json) {
 
 /* ---- Lines or a document ----------------------------------------------------------------------------------- */
 
-static mend_str skip_space(mend_str text) {
-  while (text.len > 0 && memchr(" \t\r\n", text.ptr[0], 4) != NULL)
-    text = (mend_str){text.ptr + 1, text.len - 1};
-  return text;
-}
-
-/* Looks for the first byte that is not white space; on success the window begins with it, unless white space is longer than
- * a glance. */
+/* Looks for the first byte that is not white space; on success the window begins with it, unless white space is longer
+ * than a glance. */
 static mend_status find_beginning(input *in, mend_str *ret_window) {
   mend_str window;
   mend_status status = source_peek(&in->bytes, 3, &window);
@@ -47,7 +42,7 @@ static mend_status find_beginning(input *in, mend_str *ret_window) {
     source_take(&in->bytes, 3); /* a byte order mark */
     status = source_peek(&in->bytes, 1, &window);
   }
-  while (status == MEND_OK && skip_space(window).len == 0) {
+  while (status == MEND_OK && mend__skip_blanks(window).len == 0) {
     const size_t blank = window.len;
     if (blank > GLANCE) break;
     status = source_peek(&in->bytes, blank + 1, &window);
@@ -89,7 +84,7 @@ static first_value look_at_first_value(const input *in, mend_str text) {
 static bool more_follows(first_value first, mend_str text) {
   const char *end = text.ptr + text.len;
   const char *from = first.complete ? text.ptr + first.len : memchr(text.ptr, '\n', text.len);
-  return from != NULL && skip_space((mend_str){from, (size_t)(end - from)}).len > 0;
+  return from != NULL && mend__skip_blanks((mend_str){from, (size_t)(end - from)}).len > 0;
 }
 
 static bool holds_rows(first_value first) { return first.array || first.has_container; }
@@ -100,8 +95,8 @@ static bool is_undecided(first_value first, mend_str text) {
   return !ended || (holds_rows(first) && !more_follows(first, text));
 }
 
-/* JSON strings hold no line feeds, so a line of JSONL is a whole value; a value that spans lines, or the only value of the
- * file when it can hold rows, is a document. */
+/* JSON strings hold no line feeds, so a line of JSONL is a whole value; a value that spans lines, or the only value of
+ * the file when it can hold rows, is a document. */
 static input_shape shape_of(first_value first, mend_str text) {
   const bool spans_lines = memchr(text.ptr, '\n', first.len) != NULL;
   if (spans_lines && !first.broken) return INPUT_DOCUMENT;
@@ -109,7 +104,7 @@ static input_shape shape_of(first_value first, mend_str text) {
 }
 
 static mend_status find_shape(input *in, mend_str window) {
-  mend_str text = skip_space(window);
+  mend_str text = mend__skip_blanks(window);
   if (text.len == 0 || (text.ptr[0] != '[' && text.ptr[0] != '{')) return MEND_OK;
   first_value first = look_at_first_value(in, text);
   while (is_undecided(first, text) && window.len < GLANCE) {
@@ -117,7 +112,7 @@ static mend_status find_shape(input *in, mend_str window) {
     const mend_status status = source_peek(&in->bytes, before + 1, &window);
     if (status != MEND_OK) return status;
     if (window.len == before) break;
-    text = skip_space(window);
+    text = mend__skip_blanks(window);
     first = look_at_first_value(in, text);
   }
   in->shape = shape_of(first, text);

@@ -1,4 +1,4 @@
-/* A recorded run as rows: the lines of a JSONL file, or the elements of the array in a JSON document. Memory holds one row. */
+/* A recorded run as rows: the lines of a JSONL file, or the elements of a JSON document's array. Only one is held. */
 #ifndef MEND_PROGRAM_REPLAY_INPUT_H
 #define MEND_PROGRAM_REPLAY_INPUT_H
 
@@ -38,8 +38,8 @@ typedef struct input {
   struct input_head *head; /* rows that input_look_ahead read and input_next has not handed out yet */
 } input;
 
-/* Looks at the beginning of the file to tell lines from a document. fd is borrowed. MEND_ENOENT when there is nothing but
- * white space, MEND_EIO (errno kept), MEND_ENOMEM. */
+/* Looks at the beginning of the file to tell lines from a document. fd is borrowed. MEND_ENOENT when there is nothing
+ * but white space, MEND_EIO (errno kept), MEND_ENOMEM. */
 mend_status input_open(input *in, int fd, const char *const *containers);
 void input_close(input *in);
 

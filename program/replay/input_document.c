@@ -9,8 +9,8 @@ void input_start_document(input *in) {
   in->place = BEFORE_ROWS;
 }
 
-/* What the scanner has consumed goes, unless it belongs to an element. Rebasing the scanner before the window moves lets it
- * count lines in text that is still there. */
+/* What the scanner has consumed goes, unless it belongs to an element. Rebasing the scanner before the window moves
+ * lets it count lines in text that is still there. */
 static void drop_consumed(input *in, bool keep) {
   const size_t consumed = in->json.at;
   const mend_str rest = {in->json.text.ptr + consumed, in->json.text.len - consumed};

@@ -1,11 +1,5 @@
+#include "core/text.h"
 #include "program/replay/input_internal.h"
-
-static bool is_blank(mend_str text) {
-  for (size_t i = 0; i < text.len; i++) {
-    if (text.ptr[i] != ' ' && text.ptr[i] != '\t' && text.ptr[i] != '\r') return false;
-  }
-  return true;
-}
 
 /* Takes the line of which `len` bytes are in the window, without keeping it. */
 static mend_status skip_line(input *in, size_t len, input_row *ret_row) {
@@ -45,6 +39,6 @@ mend_status input_next_line(input *in, input_row *ret_row) {
   for (;;) {
     in->number++;
     const mend_status status = take_line(in, ret_row);
-    if (status != MEND_OK || ret_row->problem != NULL || !is_blank(ret_row->text)) return status;
+    if (status != MEND_OK || ret_row->problem != NULL || mend__trim(ret_row->text).len > 0) return status;
   }
 }

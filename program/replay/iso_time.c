@@ -1,5 +1,6 @@
 #include "program/replay/iso_time.h"
 
+#include "core/text.h"
 #include "mend/clock.h"
 
 /* What is left to read. */
@@ -11,8 +12,6 @@ typedef struct cursor {
 static char peek(const cursor *at) { return at->rest.len > 0 ? at->rest.ptr[0] : '\0'; }
 
 static void step(cursor *at) { at->rest = (mend_str){at->rest.ptr + 1, at->rest.len - 1}; }
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool accept(cursor *at, const char *any_of) {
   const char c = peek(at);
@@ -26,7 +25,7 @@ static void expect(cursor *at, const char *any_of) { at->failed |= !accept(at, a
 static int64_t digits(cursor *at, int count, int64_t min, int64_t max) {
   int64_t value = 0;
   for (int i = 0; i < count; i++) {
-    if (!is_digit(peek(at))) {
+    if (!mend__is_digit(peek(at))) {
       at->failed = true;
       return min;
     }
@@ -39,10 +38,10 @@ static int64_t digits(cursor *at, int count, int64_t min, int64_t max) {
 
 static int64_t decimals(cursor *at) {
   if (!accept(at, ".,")) return 0;
-  at->failed |= !is_digit(peek(at));
+  at->failed |= !mend__is_digit(peek(at));
   int64_t ns = 0;
   int64_t unit = 100000000;
-  for (; is_digit(peek(at)); step(at)) {
+  for (; mend__is_digit(peek(at)); step(at)) {
     ns += (peek(at) - '0') * unit;
     unit /= 10;
   }

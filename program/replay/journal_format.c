@@ -1,5 +1,6 @@
 /* mend's own journal, and its short names (event, tool, error, result). */
 #include "bus/event_json.h"
+#include "bus/room.h"
 #include "core/memory.h"
 #include "program/replay/format.h"
 #include "program/replay/iso_time.h"
@@ -13,13 +14,6 @@ static bool read_time(mend_str value, uint64_t *ret_ns) {
   return json_is_number(value) && mend_json_seconds_ns(value, ret_ns) == MEND_OK;
 }
 
-static bool is_own_topic(mend_str topic) {
-  for (int kind = MEND_EVENT_CUSTOM + 1; kind < MEND_EVENT_KIND_COUNT; kind++) {
-    if (mend_str_equal(topic, mend_event_kind_topic((mend_event_kind)kind))) return true;
-  }
-  return false;
-}
-
 static format_view look(mend_str row) {
   enum { TOPIC, EVENT, TS, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("topic"), JSON_FIELD("event"), JSON_FIELD("ts")};
@@ -31,7 +25,7 @@ static format_view look(mend_str row) {
   if (topic.len == 0) return (format_view){.reason = "no \"topic\" or \"event\""};
   format_view view = {.fit = FIT_YES};
   view.has_ts = read_time(fields[TS].value, &view.ts_ns);
-  if (is_own_topic(topic)) return view;
+  if (mend__kind_from_topic(topic) != MEND_EVENT_CUSTOM) return view;
   view.fit = view.has_ts ? FIT_MAYBE : FIT_NO; /* other logs have events, too */
   view.reason = "no event that mend knows and no \"ts\"";
   return view;
@@ -90,7 +84,7 @@ static mend_status describe_member(mend_str row, mend_str ts, char problem[PROBL
   mend__buffer_init(&scratch, NULL);
   copy_without_time(&copy, row, ts);
   mend__event_line line;
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_status status = MEND_ENOMEM;
   if (!copy.failed) {
     const mend_str text = {copy.data, copy.len};
@@ -142,6 +136,7 @@ static mend_run_options run_of(const mend__event_line *line) {
   options.agent = line->agent;
   options.session_id = line->session_id;
   options.project_id = line->project_id;
+  memcpy(options.trace_id, line->event.event.trace_id, sizeof options.trace_id);
   return options;
 }
 

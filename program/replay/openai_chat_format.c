@@ -1,6 +1,6 @@
-/* Messages of OpenAI's Chat Completions: an array of them, an object with `messages`, a message a line, or an object with
- * `messages` a line (then each line is a run of its own). There is no clock and no error flag. The deprecated function_call
- * and role function, which have no ids, are taken too. */
+/* Messages of OpenAI's Chat Completions: an array of them, an object with `messages`, a message a line, or an object
+ * with `messages` a line (then each line is a run of its own). There is no clock and no error flag. The deprecated
+ * function_call and role function, which have no ids, are taken too. */
 #include "program/replay/foreign.h"
 #include "program/replay/format.h"
 #include "program/replay/json_fields.h"
@@ -113,7 +113,7 @@ static mend_status play_conversation(stage *on, uint64_t number, mend_str messag
   mend__buffer_clear(&on->scratch);
   mend__buffer_printf(&on->scratch, "%.240s:%llu", on->default_run, (unsigned long long)number);
   if (on->scratch.failed) return MEND_ENOMEM;
-  options.id = (mend_str){on->scratch.data, on->scratch.len};
+  options.id = mend__buffer_text(&on->scratch);
   played_run *run;
   mend_status status = stage_run(on, &options, &run, error);
   json_elements elements = json_elements_of(messages);

@@ -67,7 +67,7 @@ void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars) {
   mend__buffer_init(&text, buffer->allocator);
   if (mend__buffer_reserve(&text, inside.len + 1)) {
     text.len = mend_json_unescape(inside, text.data);
-    plain_text(buffer, (mend_str){text.data, text.len}, max_chars);
+    plain_text(buffer, mend__buffer_text(&text), max_chars);
   } else {
     buffer->failed = true;
   }

@@ -5,7 +5,7 @@
 #include "core/buffer.h"
 
 /* Appends at most max_chars characters and then "..." when there are more. Control characters and those that change the
- * direction of text become visible escapes, bytes that are not UTF-8 U+FFFD; nothing in the text can move the cursor. */
+ * direction of text become visible escapes, bytes that are not UTF-8 U+FFFD; nothing can move the cursor. */
 void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars);
 /* The same for a JSON value or an excerpt of one: of a string, its characters without its quotes. */
 void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars);
@@ -14,8 +14,8 @@ void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars);
 void plain_json_escaped(mend__buffer *buffer, mend_str json);
 
 enum { PLAIN_WIDTH = 80 }; /* of lines that nobody measured a terminal for */
-/* Appends plain text as lines no wider than `width` columns, broken at blanks: the first goes on at `column`, the others are
- * indented by `indent`. Ends with a line feed. */
+/* Appends plain text as lines no wider than `width` columns, broken at blanks: the first goes on at `column`, the
+ * others are indented by `indent`. Ends with a line feed. */
 void plain_wrap(mend__buffer *buffer, mend_str plain, size_t width, size_t column, size_t indent);
 
 /* 09:07:31 */

@@ -59,7 +59,7 @@ static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
 }
 
 static mend_status open_stage(play *of, mend__buffer *failure) {
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   const uint64_t *start_ns = of->choice.has_ts ? &of->choice.first_ts_ns : NULL;
   const mend_status status = stage_open(&of->on, of->settings, of->path, start_ns, &error);
   if (status == MEND_OK) return MEND_OK;
@@ -82,7 +82,7 @@ static mend_status tell_broken(play *of, const input_row *row, const char *probl
 static mend_status play_row(play *of, const input_row *row) {
   of->on.counts.rows++;
   if (row->problem != NULL) return tell_broken(of, row, row->problem);
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_status status = stage_begin_row(&of->on, row->number, row->text);
   if (status == MEND_OK) status = of->choice.format->play(&of->on, row, &error);
   if (!is_broken_row(status)) return status;

@@ -85,9 +85,9 @@ typedef struct replay_totals {
   uint64_t files, unreadable;
 } replay_totals;
 
-/* A reader of reports. First any number of remarks. Then for each file begin, any number of broken, doubt and detection in
- * the order of the file, and end. At last finish. An error ends the replay: MEND_ENOMEM, or MEND_ECLOSED when what is told
- * cannot be written any more. */
+/* A reader of reports. First any number of remarks. Then for each file begin, any number of broken, doubt and detection
+ * in the order of the file, and end. At last finish. An error ends the replay: MEND_ENOMEM, or MEND_ECLOSED when what
+ * is told cannot be written any more. */
 typedef struct report {
   /* A sentence about the replay, without a full stop. */
   mend_status (*remark)(struct report *to, mend_str sentence);
@@ -106,11 +106,11 @@ typedef struct report {
   void (*free)(struct report *to);
 } report;
 
-/* One JSON object a detection on `out`; broken rows and, if wanted, one object of counts a file on `notes`. NULL when out of
- * memory. */
+/* One JSON object a detection on `out`; broken rows and, if wanted, one object of counts a file on `notes`. NULL when
+ * out of memory. */
 report *report_json_new(FILE *out, FILE *notes, bool counts);
-/* For people, in lines of `width` columns. `several`: of files in which all is well it tells in one line, and at last how
- * many files there were. */
+/* For people, in lines of `width` columns. `several`: of files in which all is well it tells in one line, and at last
+ * how many files there were. */
 report *report_text_new(FILE *out, bool colour, size_t width, bool several);
 
 typedef struct replay_settings {

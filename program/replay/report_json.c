@@ -37,7 +37,7 @@ static mend_status write_line(json_report *to, FILE *out) {
 /* Writes the line, which is JSON. */
 static mend_status write_json(json_report *to, FILE *out) {
   mend__buffer_clear(&to->safe);
-  plain_json_escaped(&to->safe, (mend_str){to->line.data, to->line.len});
+  plain_json_escaped(&to->safe, mend__buffer_text(&to->line));
   mend__buffer_char(&to->safe, '\n');
   return to->line.failed ? MEND_ENOMEM : write_out(&to->safe, out);
 }

@@ -44,7 +44,7 @@ typedef struct text_report {
 static mend_status add_incident(text_report *to, const replay_detection *found) {
   incident *new = incident_new(&to->with, found, to->incident_count + 1);
   if (new == NULL) return MEND_ENOMEM;
-  if (mend__strmap_put(&to->by_key, (mend_str){new->key.data, new->key.len}, new) != MEND_OK) {
+  if (mend__strmap_put(&to->by_key, mend__buffer_text(&new->key), new) != MEND_OK) {
     incident_free(new);
     return MEND_ENOMEM;
   }
@@ -59,7 +59,7 @@ static mend_status tell_detection(report *base, const replay_detection *found, u
   mend__buffer *key = writer_begin(&to->with);
   incident_append_key(key, found);
   if (key->failed) return MEND_ENOMEM;
-  incident *known = mend__strmap_get(&to->by_key, (mend_str){key->data, key->len});
+  incident *known = mend__strmap_get(&to->by_key, mend__buffer_text(key));
   if (known != NULL) {
     incident_again(known, found->row);
     *ret_incident = known->number;

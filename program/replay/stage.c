@@ -1,5 +1,6 @@
 #include "program/replay/stage.h"
 
+#include "bus/room.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "program/replay/answers.h"
@@ -164,7 +165,7 @@ static void describe_beginning(stage *on, const played_run *run, replay_detectio
   mend__buffer_clear(&on->excerpt);
   append_excerpt(&on->excerpt, on->beginning->args, on->settings->content_bytes);
   found->args_hash = on->beginning->args_hash;
-  if (!on->excerpt.failed) found->args = (mend_str){on->excerpt.data, on->excerpt.len};
+  if (!on->excerpt.failed) found->args = mend__buffer_text(&on->excerpt);
 }
 
 static mend_status tell(stage *on, played_run *run, const mend_detection *detection) {
@@ -229,7 +230,7 @@ static mend_status open_bus(stage *on, mend_error *error) {
   mend_bus_options options = MEND_BUS_OPTIONS_INIT;
   options.clock = on->clock;
   options.run_limit = STAGE_RUNS_MAX;
-  options.id_seed = 1; /* nothing here is traced */
+  options.id_seed = 1; /* spans that are not in the recording are the same each time */
   if (status == MEND_OK) status = mend_bus_new(&options, &on->bus, error);
   mend_options watch = *on->settings->watch;
   if (!on->has_clock) watch.stall.enable = false;
@@ -400,7 +401,7 @@ mend_status stage_publish(stage *on, played_run *run, mend_event *event) {
   on->beginning = event->kind == MEND_EVENT_TOOL_BEFORE ? (const mend_tool_before_event *)event : NULL;
   if (on->beginning != NULL) status = begin_call(on, run, on->beginning);
   if (event->kind == MEND_EVENT_CONFIDENCE && !on->settings->watch->regression.enable) on->counts.readings_unused++;
-  if (status == MEND_OK) status = mend_run_publish(run->run, event);
+  if (status == MEND_OK) status = mend__run_publish_in_span(run->run, event);
   on->beginning = NULL;
   if (status == MEND_OK && ends_call(event->kind)) status = end_call(on, run, event, find_call(run, event));
   return status != MEND_OK ? status : on->failure;

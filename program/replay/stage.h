@@ -41,7 +41,7 @@ typedef struct stage {
   void *hash_scratch;
 } stage;
 
-/* Opens the stage. start_ns is the first wall time of the file, NULL when the file has no clock: nothing can stall then. */
+/* Opens the stage. start_ns is the first wall time of the file, NULL when it has no clock: nothing stalls then. */
 mend_status stage_open(stage *on, const replay_settings *settings, const char *path, const uint64_t *start_ns,
                        mend_error *error);
 void stage_close(stage *on);
@@ -58,10 +58,10 @@ mend_status stage_at(stage *on, uint64_t wall_ns);
 /* The row is played without a member that cannot be understood. */
 mend_status stage_doubt(stage *on, const char *problem);
 
-/* Finds or makes the run. Without an id in the options it is the file's own. MEND_EINVAL for an id that cannot be one. */
+/* Finds or makes the run. Without an id in the options it is the file's own. MEND_EINVAL: that is no id. */
 mend_status stage_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error);
 
-/* Publishes an event on a run. */
+/* Publishes an event on a run, in the span that it names or, when it names none, its call's. */
 mend_status stage_publish(stage *on, played_run *run, mend_event *event);
 /* The same for a topic of one's own. */
 mend_status stage_publish_custom(stage *on, played_run *run, mend_str topic, mend_str payload, mend_error *error);

@@ -19,7 +19,7 @@ static void label(const writer *to, mend__buffer *page, const char *name) {
 
 void writer_put(writer *to, mend__buffer *page, const char *name) {
   label(to, page, name);
-  plain_wrap(page, (mend_str){to->line.data, to->line.len}, to->width, WRITER_VALUE, WRITER_VALUE);
+  plain_wrap(page, mend__buffer_text(&to->line), to->width, WRITER_VALUE, WRITER_VALUE);
   page->failed |= to->line.failed;
 }
 
@@ -30,17 +30,17 @@ mend__buffer *writer_begin(writer *to) {
 
 mend_str writer_plain(writer *to, mend_str text, size_t max_chars) {
   plain_text(writer_begin(to), text, max_chars);
-  return (mend_str){to->line.data, to->line.len};
+  return mend__buffer_text(&to->line);
 }
 
 void writer_put_item(writer *to, mend__buffer *page) {
   mend__buffer_printf(page, "%*s", WRITER_INDENT, "");
-  plain_wrap(page, (mend_str){to->line.data, to->line.len}, to->width, WRITER_INDENT, WRITER_INDENT + 2);
+  plain_wrap(page, mend__buffer_text(&to->line), to->width, WRITER_INDENT, WRITER_INDENT + 2);
   page->failed |= to->line.failed;
 }
 
 void writer_put_paragraph(writer *to, mend__buffer *page) {
-  plain_wrap(page, (mend_str){to->line.data, to->line.len}, to->width, 0, 0);
+  plain_wrap(page, mend__buffer_text(&to->line), to->width, 0, 0);
   page->failed |= to->line.failed;
 }
 

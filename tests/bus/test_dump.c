@@ -76,7 +76,7 @@ static void expect_none_of(scene *s, const char *when, const char *const *lines)
 
 static void nothing_has_happened(scene *s) {
   expect(s, "at first",
-         (const char *const[]){"bus ", ", 2 references\n", "0 events published, 0 dropped for nesting, 0 failures",
+         (const char *const[]){"bus ", ", 2 references\n", "0 events published, 0 dropped, 0 failures",
                                " topics, 0 subscriptions, 2 runs, 0 runs forgotten\n",
                                "topics with subscribers, in the order of delivery:\nruns, the latest first:\n",
                                "  \"kept\": 0 events, 0 references, 0.0 s since the last event, kept\n",
@@ -95,7 +95,7 @@ static void subscribers_are_in_order(scene *s) {
   cr_assert_eq(mend_clock_advance(s->clock, UINT64_C(1500000000)), MEND_OK);
   expect(s, "with subscribers",
          (const char *const[]){
-             "2 events published, 0 dropped for nesting, 1 failures of handlers\n", " 4 subscriptions, 2 runs",
+             "2 events published, 0 dropped, 1 failures of handlers\n", " 4 subscriptions, 2 runs",
              "  \"tool.before\"\n    \"*\": handler 0x", "  \"own.topic\"\n    \"own.topic\": handler 0x",
              ", context 0x0\n    \"own.*\": handler 0x", "\n    \"*\": handler 0x",
              "runs, the latest first:", "\"kept\": 0 events",

@@ -495,13 +495,13 @@ Test(bus_lifetime, out_of_memory_at_every_point) {
       mend_test_allocator_arm(&memory, n, from_there_on);
       mend_status status = scenario(&memory.base, &calls);
       cr_assert_eq(memory.blocks, 0u, "failure at %zu leaves %zu blocks", n, (size_t)memory.blocks);
-      if (!mend_test_allocator_failed(&memory)) {
-        cr_assert_eq(status, MEND_OK);
-        cr_assert_eq(calls, 6u);
-        cr_assert(n > 10, "only %zu points were tried", n);
-        break;
-      }
-      cr_assert_eq(status, MEND_ENOMEM, "failure at %zu: %s", n, mend_status_name(status));
+      /* What the bus has in reserve may do instead. */
+      if (status == MEND_OK) cr_assert_eq(calls, 6u, "failure at %zu", n);
+      if (status != MEND_OK) cr_assert_eq(status, MEND_ENOMEM, "failure at %zu: %s", n, mend_status_name(status));
+      if (mend_test_allocator_failed(&memory)) continue;
+      cr_assert_eq(status, MEND_OK);
+      cr_assert(n > 10, "only %zu points were tried", n);
+      break;
     }
   }
 }

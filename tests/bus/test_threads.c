@@ -358,3 +358,60 @@ Test(bus_threads, runs_are_found_and_forgotten_by_several_threads) {
   cr_assert_eq(stats.subscriptions, 0u);
   mend_bus_release(bus);
 }
+
+/* ---- Threads that come when there is no memory ---- */
+
+enum { NEWCOMERS = 4, NEWCOMERS_BEFORE_RELIEF = 2 };
+
+typedef struct newcomers {
+  mend_test_allocator memory;
+  mend_run *run;
+  mend_status statuses[NEWCOMERS]; /* of the threads' first events */
+  size_t count;
+} newcomers;
+
+/* There is memory for a moment, in which somebody makes a run. */
+static void relieve(newcomers *self) {
+  mend_run *other;
+  mend_test_allocator_arm(&self->memory, 0, false);
+  cr_assert_eq(mend_run_new(mend_run_bus(self->run), NULL, &other), MEND_OK);
+  mend_run_release(other);
+  mend_test_allocator_arm(&self->memory, 1, true);
+}
+
+/* Each begins the next one while it lives, so that none has the place of another. */
+static void *publish_first(void *ctx) {
+  newcomers *self = ctx;
+  pthread_t next;
+  mend_tool_progress_event event = MEND_TOOL_PROGRESS_EVENT_INIT;
+  self->statuses[self->count++] = mend_run_publish(self->run, &event.event);
+  if (self->count == NEWCOMERS) return NULL;
+  if (self->count == NEWCOMERS_BEFORE_RELIEF) relieve(self);
+  cr_assert_eq(pthread_create(&next, NULL, publish_first, self), 0);
+  cr_assert_eq(pthread_join(next, NULL), 0);
+  return NULL;
+}
+
+/* One is let in each time memory has run out. */
+Test(threads, first_events_without_memory) {
+  newcomers self = {.count = 0};
+  mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  mend_bus_stats stats = {.size = sizeof stats};
+  mend_bus *bus;
+  pthread_t first;
+  mend_test_allocator_init(&self.memory);
+  options.allocator = &self.memory.base;
+  cr_assert_eq(mend_bus_new(&options, &bus, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &self.run), MEND_OK);
+  mend_test_allocator_arm(&self.memory, 1, true);
+  cr_assert_eq(pthread_create(&first, NULL, publish_first, &self), 0);
+  cr_assert_eq(pthread_join(first, NULL), 0);
+  for (size_t i = 0; i < NEWCOMERS; i++)
+    cr_assert_eq(self.statuses[i], i % NEWCOMERS_BEFORE_RELIEF == 0 ? MEND_OK : MEND_ENOMEM, "%zu", i);
+  mend_bus_get_stats(bus, &stats);
+  cr_assert_eq(stats.published, 2u);
+  cr_assert_eq(stats.dropped, 2u);
+  mend_run_release(self.run);
+  mend_bus_release(bus);
+  cr_assert_eq(atomic_load(&self.memory.blocks), (size_t)0);
+}

@@ -3,6 +3,7 @@
 #include "support/test_support.h"
 
 #include "core/buffer.h"
+#include "mend/clock.h"
 #include "mend/json.h"
 
 #include <float.h>
@@ -127,7 +128,7 @@ Test(buffer, json_strings) {
     text[pair % 10 + 1] = (char)(pair & 0xFF);
     mend__buffer_clear(&buffer);
     mend__buffer_json_string(&buffer, (mend_str){text, 11});
-    cr_assert_eq(mend_json_check((mend_str){buffer.data, buffer.len}, 1, NULL), MEND_OK, "%04x", pair);
+    cr_assert_eq(mend_json_check(mend__buffer_text(&buffer), 1, NULL), MEND_OK, "%04x", pair);
   }
   mend__buffer_free(&buffer);
 }
@@ -186,7 +187,7 @@ Test(buffer, integers_and_seconds) {
     mend__buffer_seconds(&buffer, cases[i].value);
     check_content(&buffer, mend_str_from(cases[i].seconds), "seconds");
     uint64_t again;
-    mend_status status = mend_json_seconds_ns((mend_str){buffer.data, buffer.len}, &again);
+    mend_status status = mend_json_seconds_ns(mend__buffer_text(&buffer), &again);
     cr_assert(cases[i].value > INT64_MAX ? status == MEND_ELIMIT : again == cases[i].value, "%s", cases[i].seconds);
   }
   mend__buffer_clear(&buffer);
@@ -246,4 +247,35 @@ Test(buffer, doubles) {
     cr_assert(memcmp(&value, &again, sizeof value) == 0, "%.*s", MEND_STR_ARG(text));
   }
   mend__buffer_free(&buffer);
+}
+
+Test(buffer, hands_its_text_over) {
+  mend_test_allocator allocator;
+  mend_test_allocator_init(&allocator);
+  mend__buffer buffer;
+  mend__buffer_init(&buffer, &allocator.base);
+  char *text = NULL;
+  size_t len = 77;
+  mend__buffer_time(&buffer, UINT64_C(1009860000000));
+  mend__buffer_char(&buffer, ' ');
+  mend__buffer_time(&buffer, MEND_NEVER);
+  mend__buffer_char(&buffer, ' ');
+  mend__buffer_json_text(&buffer, (mend_str){NULL, 0});
+  mend__buffer_json_text(&buffer, MEND_STR(""));
+  check_content(&buffer, MEND_STR("1009.86 s never null\"\""), "before");
+  cr_assert_eq(mend__buffer_take(&buffer, &text, &len), MEND_OK);
+  cr_assert_str_eq(text, "1009.86 s never null\"\"");
+  cr_assert_eq(len, strlen(text));
+  check_content(&buffer, MEND_STR(""), "after");
+  mend_free(&allocator.base, text);
+
+  cr_assert_eq(mend__buffer_take(&buffer, &text, NULL), MEND_OK);
+  cr_assert_str_eq(text, "", "nothing is a text too");
+  mend_free(&allocator.base, text);
+
+  mend__buffer_str(&buffer, MEND_STR("lost"));
+  buffer.failed = true;
+  cr_assert_eq(mend__buffer_take(&buffer, &text, &len), MEND_ENOMEM);
+  cr_assert_eq(atomic_load(&allocator.blocks), (size_t)0, "a failed one is freed");
+  check_content(&buffer, MEND_STR(""), "usable again");
 }

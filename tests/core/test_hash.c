@@ -160,8 +160,7 @@ Test(hash, long_escaped_strings) {
     }
     mend__buffer_char(&plain, '"');
     mend__buffer_char(&escaped, '"');
-    cr_assert(mend_hash_equal(structural((mend_str){plain.data, plain.len}),
-                              structural((mend_str){escaped.data, escaped.len})),
+    cr_assert(mend_hash_equal(structural(mend__buffer_text(&plain)), structural(mend__buffer_text(&escaped))),
               "%zu characters", len);
     mend__buffer_free(&plain);
     mend__buffer_free(&escaped);
@@ -182,7 +181,7 @@ static mend_hash object_hash(size_t count, size_t stride, bool twice) {
     mend__buffer_printf(&text, "%s\"key %zu\":%zu", i > 0 ? "," : "", key, counts ? key : i + 1);
   }
   mend__buffer_char(&text, '}');
-  mend_hash hash = structural((mend_str){text.data, text.len});
+  mend_hash hash = structural(mend__buffer_text(&text));
   mend__buffer_free(&text);
   return hash;
 }
@@ -236,8 +235,8 @@ Test(hash, raw) {
   for (size_t i = 0; i <= MEND_HASH_SCRATCH / MEMBER_SIZE; i++)
     mend__buffer_printf(&object, "%c\"%zu\":0", i > 0 ? ',' : '{', i);
   mend__buffer_char(&object, '}');
-  check_raw((mend_str){object.data, object.len}, "too many members");
-  structural((mend_str){object.data, object.len});
+  check_raw(mend__buffer_text(&object), "too many members");
+  structural(mend__buffer_text(&object));
   mend__buffer_free(&object);
 }
 

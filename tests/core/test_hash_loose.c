@@ -163,7 +163,7 @@ static mend_hash nested_array(size_t len, const char *space, char end) {
     mend__buffer_str(&text, mend_str_from(space));
   mend__buffer_char(&text, end);
   mend__buffer_char(&text, '"');
-  const mend_hash hash = loose((mend_str){text.data, text.len});
+  const mend_hash hash = loose(mend__buffer_text(&text));
   mend__buffer_free(&text);
   return hash;
 }
@@ -177,7 +177,7 @@ static mend_hash inside_arrays(size_t depth, const char *value) {
   mend__buffer_str(&text, mend_str_from(value));
   for (size_t i = 0; i < depth; i++)
     mend__buffer_char(&text, ']');
-  const mend_hash hash = loose((mend_str){text.data, text.len});
+  const mend_hash hash = loose(mend__buffer_text(&text));
   mend__buffer_free(&text);
   return hash;
 }
@@ -204,7 +204,7 @@ Test(hash_loose, scratch_is_given_back) {
   }
   mend__buffer_char(&text, ']');
   cr_assert(text.len > 2 * sizeof scratch);
-  loose((mend_str){text.data, text.len});
+  loose(mend__buffer_text(&text));
   mend__buffer_free(&text);
 }
 
@@ -357,7 +357,7 @@ static void write_value(spelling *how, uint64_t seed, unsigned depth) {
     how->text = &inner;
     write_container(how, seed, depth);
     how->text = outer;
-    mend__buffer_json_string(outer, (mend_str){inner.data, inner.len});
+    mend__buffer_json_string(outer, mend__buffer_text(&inner));
     mend__buffer_free(&inner);
   } else {
     write_container(how, seed, depth);
@@ -371,7 +371,7 @@ static mend_hash written_hash(spelling *how, mend__buffer *text, uint64_t seed, 
   how->leaf_count = 0;
   write_value(how, seed, 0);
   cr_assert(!text->failed);
-  return loose((mend_str){text->data, text->len});
+  return loose(mend__buffer_text(text));
 }
 
 Test(hash_loose, any_document) {

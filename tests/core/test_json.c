@@ -73,13 +73,13 @@ static void check_every_split(const char *name, mend_str text) {
   trace_scan(&whole, text, text.len, 0);
   for (size_t split = 0; split < text.len; split++) {
     trace_scan(&pieces, text, split, text.len);
-    cr_assert(mend_str_equal((mend_str){whole.data, whole.len}, (mend_str){pieces.data, pieces.len}),
-              "%s split at %zu:\n%.*s", name, split, (int)pieces.len, pieces.data);
+    cr_assert(mend_str_equal(mend__buffer_text(&whole), mend__buffer_text(&pieces)), "%s split at %zu:\n%.*s", name,
+              split, (int)pieces.len, pieces.data);
   }
   for (size_t step = 1; step <= 3; step++) {
     trace_scan(&pieces, text, step, step);
-    cr_assert(mend_str_equal((mend_str){whole.data, whole.len}, (mend_str){pieces.data, pieces.len}),
-              "%s in steps of %zu:\n%.*s", name, step, (int)pieces.len, pieces.data);
+    cr_assert(mend_str_equal(mend__buffer_text(&whole), mend__buffer_text(&pieces)), "%s in steps of %zu:\n%.*s", name,
+              step, (int)pieces.len, pieces.data);
   }
   mend__buffer_free(&whole);
   mend__buffer_free(&pieces);
@@ -87,7 +87,7 @@ static void check_every_split(const char *name, mend_str text) {
 
 /* ---- Documents ---------------------------------------------------------------------------------------------- */
 
-/* A beginning of a document is a value already (numbers), or wrong only in that it ends: with `partial`, more is asked. */
+/* A beginning of a document is a value already (numbers), or wrong only in that it ends: `partial` asks for more. */
 static void check_every_beginning(const char *name, mend_str text) {
   for (size_t len = 0; len < text.len; len++) {
     mend_str beginning = exact_copy(part(text, 0, len));
@@ -140,7 +140,7 @@ Test(json, refused_documents) {
   free(expected);
 }
 
-/* The scanner says where a text stopped being JSON: what is before could still have become some, the byte there ends it. */
+/* The scanner says where a text stopped being JSON: what is before could still become some, the byte there cannot. */
 static void check_place(void *ctx, const char *path) {
   (void)ctx;
   mend_str text = {NULL, 0};

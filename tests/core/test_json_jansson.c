@@ -101,7 +101,7 @@ static void damage(document_pool *pool, const mend__buffer *whole, mend__buffer 
 
 /* ---- Checking ---- */
 
-static mend_str text_of(const mend__buffer *document) { return (mend_str){document->data, document->len}; }
+static mend_str text_of(const mend__buffer *document) { return mend__buffer_text(document); }
 
 static json_reading check(document_pool *pool, mend_str text) {
   json_reading reading;

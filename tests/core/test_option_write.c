@@ -27,11 +27,11 @@ Test(option_write, written_options_load_again) {
     mend__buffer_init(&second, NULL);
     mend__options_write(&first, mend_option_tree_get(tree));
     cr_assert_eq(mend_option_tree_new(NULL, &again), MEND_OK);
-    cr_assert_eq(mend_option_tree_load(again, (mend_str){first.data, first.len}, &error), MEND_OK, "%.*s: %s",
-                 (int)first.len, first.data, error.message);
+    cr_assert_eq(mend_option_tree_load(again, mend__buffer_text(&first), &error), MEND_OK, "%.*s: %s", (int)first.len,
+                 first.data, error.message);
     mend__options_write(&second, mend_option_tree_get(again));
-    cr_assert(mend_str_equal((mend_str){first.data, first.len}, (mend_str){second.data, second.len}), "%.*s",
-              (int)first.len, first.data);
+    cr_assert(mend_str_equal(mend__buffer_text(&first), mend__buffer_text(&second)), "%.*s", (int)first.len,
+              first.data);
     cr_assert_not_null(memchr(first.data, '{', first.len));
     mend__buffer_free(&first);
     mend__buffer_free(&second);

@@ -145,3 +145,41 @@ Test(options_size, sizes_that_cannot_be) {
   memset(&options, 0, sizeof options);
   check_size_refused(&options, "mend_options: size is 0, start from");
 }
+
+/* ---- The other way ---- */
+
+Test(options_size, given_to_any_version) {
+  const v2 own = {sizeof own, 1, 2};
+  v3 newer = {sizeof newer, 7, 7, 7};
+  mend__options_give(&newer, &own);
+  cr_assert_eq(newer.size, sizeof own, "what was filled in");
+  cr_assert_eq(newer.b, 2u);
+  cr_assert_eq(newer.c, 7u, "untouched");
+  v2 older = {sizeof(v1), 7, 7};
+  mend__options_give(&older, &own);
+  cr_assert_eq(older.size, sizeof(v1));
+  cr_assert_eq(older.a, 1u);
+  cr_assert_eq(older.b, 7u, "untouched");
+  v1 nothing = {0, 7};
+  mend__options_give(&nothing, &own);
+  cr_assert_eq(nothing.a, 7u);
+}
+
+Test(options_size, ranges) {
+  static const struct {
+    uint64_t value, min, max;
+    const char *sentence; /* NULL: it is in range */
+  } cases[] = {
+      {0, 0, 0, NULL},
+      {1, 1, 3, NULL},
+      {3, 1, 3, NULL},
+      {0, 1, 3, "a.b: 0 is out of range, expected 1 to 3"},
+      {UINT64_MAX, 1, UINT64_MAX - 1, "a.b: 18446744073709551615 is out of range, expected 1 to 18446744073709551614"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    mend_error error = MEND_ERROR_INIT;
+    const mend_status status = mend__options_check_range("a.b", cases[i].value, cases[i].min, cases[i].max, &error);
+    cr_assert_eq(status, cases[i].sentence == NULL ? MEND_OK : MEND_EINVAL, "%zu", i);
+    cr_assert_str_eq(error.message, cases[i].sentence != NULL ? cases[i].sentence : "");
+  }
+}

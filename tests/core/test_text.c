@@ -95,3 +95,28 @@ Test(text, reasons_are_not_translated) {
   cr_assert(strlen(mend__reason(-1)) > 0 && strlen(mend__reason(100000)) > 0);
   setlocale(LC_ALL, "C");
 }
+
+/* ---- What can be shown, and what is around it ---- */
+
+Test(text, printable_and_trimmed) {
+  static const struct {
+    mend_str text;
+    bool printable;
+    const char *trimmed;
+  } cases[] = {
+      {{NULL, 0}, true, ""},
+      {TEXT("a \xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80"), true, "a \xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80"},
+      {TEXT(" \t\r\n a b\n"), false, "a b"},
+      {TEXT("\x7f"), false, "\x7f"},
+      {TEXT("\xc2\x80"), false, "\xc2\x80"}, /* C1 controls end here: */
+      {TEXT("\xc2\x9f"), false, "\xc2\x9f"},
+      {TEXT("\xc2\xa0"), true, "\xc2\xa0"},
+      {TEXT("\xc3"), false, "\xc3"},
+      {TEXT("a\xff"), false, "a\xff"},
+      {TEXT("  "), true, ""},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    cr_assert_eq(mend__is_printable(cases[i].text), cases[i].printable, "%zu", i);
+    cr_assert(mend_str_equal(mend__trim(cases[i].text), mend_str_from(cases[i].trimmed)), "%zu", i);
+  }
+}

@@ -19,7 +19,7 @@ static mend_status call_again_and_again(mend_run *run, mend_error *error) {
 }
 
 int main(void) {
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_bus *bus = NULL;
   mend_run *run = NULL;
   mend_watchdog *loop = NULL;

@@ -27,7 +27,7 @@ static bool view(scene *s, mend__event_line *line, mend__buffer *buffer, bool co
   mend__buffer_clear(buffer);
   mend__event_write(buffer, event, content);
   MUST(!buffer->failed);
-  MUST(mend_json_check((mend_str){buffer->data, buffer->len}, MEND_JSON_DEPTH_MAX, NULL) == MEND_OK);
+  MUST(mend_json_check(mend__buffer_text(buffer), MEND_JSON_DEPTH_MAX, NULL) == MEND_OK);
   return true;
 }
 
@@ -40,7 +40,7 @@ static void check_round_trip(scene *s, mend__event_line *line) {
   mend_error error;
   MUST(mend__event_read(text, none, false, &s->scratch, &again, NULL, &error) == MEND_OK);
   MUST(view(s, &again, &s->second, true));
-  MUST(mend_str_equal(text, (mend_str){s->second.data, s->second.len}));
+  MUST(mend_str_equal(text, mend__buffer_text(&s->second)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -9,7 +9,7 @@ static mend_json_hash_result loose(mend_str text) { return mend_json_hash_loose(
 
 static mend_json_hash_result exact(mend_str text) { return mend_json_hash(text, scratch, sizeof scratch); }
 
-static mend_str written(const mend__buffer *buffer) { return (mend_str){buffer->data, buffer->len}; }
+static mend_str written(const mend__buffer *buffer) { return mend__buffer_text(buffer); }
 
 /* ---- The text written in another order ---- */
 

@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   MUST((mend_json_check(text, MEND_JSON_DEPTH, &error) == MEND_OK) == is_json);
   mend_json_hash_result result = hash(text);
   MUST(!mend_hash_is_none(result.hash) && (is_json || result.raw));
-  if (is_json) MUST(mend_hash_equal(result.hash, hash((mend_str){compact.data, compact.len}).hash) || result.raw);
+  if (is_json) MUST(mend_hash_equal(result.hash, hash(mend__buffer_text(&compact)).hash) || result.raw);
   mend__buffer_free(&compact);
   if (size <= 512) scan_in_pieces(text, is_json);
   return 0;

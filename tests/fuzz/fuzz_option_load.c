@@ -9,7 +9,7 @@ static mend_str write_options(const mend_option_tree *tree, mend__buffer *buffer
   mend__buffer_init(buffer, NULL);
   mend__options_write(buffer, mend_option_tree_get(tree));
   MUST(!buffer->failed);
-  return (mend_str){buffer->data, buffer->len};
+  return mend__buffer_text(buffer);
 }
 
 static void check_same_again(const mend_option_tree *tree) {

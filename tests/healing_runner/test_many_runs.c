@@ -10,6 +10,8 @@
 #include "support/mend_test.h"
 #include "support/test_support.h"
 
+#include "core/mix.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -72,12 +74,7 @@ struct world {
   unsigned phase; /* two a wave: its calls may begin; what came of them is final */
 };
 
-static uint64_t draw(uint64_t *state) {
-  uint64_t mixed = *state += UINT64_C(0x9E3779B97F4A7C15);
-  mixed = (mixed ^ mixed >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-  mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94D049BB133111EB);
-  return mixed ^ mixed >> 31;
-}
+static uint64_t draw(uint64_t *state) { return mend__mix(*state += MEND__MIX_STEP); }
 
 /* Some runs repeat themselves, some have tools that hang, all have a few of the others. */
 static fault draw_fault(uint64_t *state, unsigned repeats, unsigned hangs) {

@@ -1,5 +1,5 @@
-/* Healing scopes: what is set up and taken down, how a scope may be left, whose run it is, and what a hung, a looping and a
- * declining agent come to. */
+/* Healing scopes: what is set up and taken down, how a scope may be left, whose run it is, and what a hung, a looping
+ * and a declining agent come to. */
 #include "mend/healing.h"
 #include "mend/json.h"
 #include "mend/metacognition.h"
@@ -104,6 +104,9 @@ static mend_status call(mend_healing_runner *runner, const char *tool, const cha
   return status;
 }
 
+/* What is heard of a run that the scope makes. */
+#define OWN_RUN(events) "run.started healing.started " events "healing.stopped run.finished "
+
 /* ---- How a scope is left ---- */
 
 enum { BY_ITS_END, BY_BREAK, BY_CONTINUE, BY_RETURN, BY_GOTO, WAYS };
@@ -136,7 +139,7 @@ Test(healing, a_scope_may_be_left_in_every_way) {
     cr_assert_null(mend_healing_boundary(runner), "way %d", way);
     cr_assert_null(mend_healing_current_run(runner), "way %d", way);
     cr_assert_eq(report.status, MEND_OK, "way %d", way);
-    cr_assert_str_eq(w.log, "healing.started tool.before tool.after healing.stopped ", "way %d: %s", way, w.log);
+    cr_assert_str_eq(w.log, OWN_RUN("tool.before tool.after "), "way %d: %s", way, w.log);
     mend_healing_runner_release(runner);
     close_world(&w);
     cr_assert_eq(mend_test_open_files(), files, "way %d", way);
@@ -158,7 +161,7 @@ Test(healing, nested_scopes_of_one_run_only_count) {
     cr_assert_eq(call(runner, "echo", "{}"), MEND_OK);
   }
   cr_assert_eq(mend_healing_exit(runner, NULL), MEND_EINVAL);
-  cr_assert_str_eq(w.log, "healing.started tool.before tool.after healing.stopped ");
+  cr_assert_str_eq(w.log, OWN_RUN("tool.before tool.after "));
   mend_healing_runner_release(runner);
   close_world(&w);
 }
@@ -207,6 +210,58 @@ Test(healing, a_runner_belongs_to_one_run) {
   close_world(&w);
 }
 
+/* ---- Whose run it is ---- */
+
+typedef struct run_told {
+  char text[256];
+  size_t len;
+} run_told;
+
+static mend_status hear_of_run(void *ctx, const mend_event *event) {
+  run_told *told = ctx;
+  const bool begins = event->kind == MEND_EVENT_RUN_STARTED;
+  const mend_str what =
+      begins ? ((const mend_run_started_event *)event)->source : ((const mend_run_finished_event *)event)->status;
+  told->len += (size_t)snprintf(told->text + told->len, sizeof told->text - told->len, "%s(%.*s) ",
+                                begins ? "started" : "finished", MEND_STR_ARG(what));
+  return MEND_OK;
+}
+
+/* Each time it is entered; the caller's own is the caller's to tell. */
+Test(healing, tells_of_a_run_of_its_own) {
+  static const struct {
+    bool own;
+    int times;
+    bool aborts;
+    const char *told;
+  } rows[] = {
+      {true, 1, false, "started(healing) finished(ok) "},
+      {true, 2, false, "started(healing) finished(ok) started(healing) finished(ok) "},
+      {true, 1, true, "started(healing) finished(aborted) "},
+      {false, 2, true, ""},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    world w;
+    open_world(&w);
+    run_told told = {.text = ""};
+    mend_run *run = NULL;
+    mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+    mend_healing_runner *runner = new_runner(&w, NULL);
+    cr_assert_eq(mend_bus_subscribe(w.bus, "run.*", hear_of_run, &told, NULL, NULL), MEND_OK);
+    if (!rows[i].own) cr_assert_eq(mend_run_new(w.bus, NULL, &run), MEND_OK);
+    options.run = run;
+    for (int time = 0; time < rows[i].times; time++) {
+      MEND_HEALING_SCOPE(runner, &options) {
+        if (rows[i].aborts) mend_run_abort(mend_healing_current_run(runner), MEND_STR("no"), MEND_STR("me"));
+      }
+    }
+    cr_assert_str_eq(told.text, rows[i].told, "row %zu: %s", i, told.text);
+    mend_run_release(run);
+    mend_healing_runner_release(runner);
+    close_world(&w);
+  }
+}
+
 /* ---- What becomes of agents that go wrong ---- */
 
 typedef struct agent {
@@ -233,8 +288,8 @@ Test(healing, by_default_everything_ends_in_an_abort) {
     const char *reason, *log;
   } rows[] = {
       {"echo", 4, "loop: echo was called 4 times with the same arguments in the last 10 calls",
-       "healing.started tool.before tool.after tool.before tool.after tool.before tool.after tool.before "
-       "healing.detection healing.action tool.aborted healing.stopped "},
+       OWN_RUN("tool.before tool.after tool.before tool.after tool.before tool.after tool.before "
+               "healing.detection healing.action tool.aborted ")},
       {"decline", 5, "regression: ", NULL},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -290,9 +345,7 @@ Test(healing, a_hung_call_is_cancelled_at_its_deadline) {
   cr_assert_eq(a.last, MEND_ABORTED);
   cr_assert_eq(a.calls, 1);
   cr_assert_eq(report.status, MEND_ABORTED);
-  cr_assert_str_eq(w.log,
-                   "healing.started tool.before healing.detection healing.action tool.cancelled healing.stopped ", "%s",
-                   w.log);
+  cr_assert_str_eq(w.log, OWN_RUN("tool.before healing.detection healing.action tool.cancelled "), "%s", w.log);
   mend_healing_runner_release(runner);
   close_world(&w);
 }
@@ -487,9 +540,12 @@ Test(healing, notices) {
     bool regression, publishes;
     uint32_t window_n;
     bool says_nobody_publishes, says_small_window;
+    bool budget;
+    const char *tool_timeouts;
   } rows[] = {
-      {false, false, 5, false, false}, {true, false, 5, true, true},  {true, false, 6, true, false},
-      {true, true, 5, false, true},    {true, true, 6, false, false},
+      {false, false, 5, false, false, false, NULL}, {true, false, 5, true, true, false, NULL},
+      {true, false, 6, true, false, false, "{}"},   {true, true, 5, false, true, true, "{\"search\":9}"},
+      {true, true, 6, false, false, false, NULL},   {false, false, 5, false, false, true, NULL},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     world w;
@@ -499,6 +555,8 @@ Test(healing, notices) {
     mend_options config = MEND_OPTIONS_INIT;
     config.regression.enable = rows[i].regression;
     config.regression.window_n = rows[i].window_n;
+    config.budget.enable = rows[i].budget;
+    config.stall.tool_timeout_s = mend_str_from(rows[i].tool_timeouts);
     mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
     options.bus = w.bus;
     options.config = &config;
@@ -511,6 +569,9 @@ Test(healing, notices) {
     const bool small_window = strstr(notices, "window_n is below 6") != NULL;
     cr_assert_eq(nobody_publishes, rows[i].says_nobody_publishes, "row %zu: %s", i, notices);
     cr_assert_eq(small_window, rows[i].says_small_window, "row %zu: %s", i, notices);
+    cr_assert_eq(strstr(notices, "budget.enable has no effect") != NULL, rows[i].budget, "row %zu: %s", i, notices);
+    const bool says_timeouts = strstr(notices, "tool_timeout_s has no effect") != NULL;
+    cr_assert_eq(says_timeouts, rows[i].tool_timeouts != NULL && strlen(rows[i].tool_timeouts) > 2, "row %zu", i);
     if (notices[0] != '\0') cr_assert_eq(mend_json_check(mend_str_from(notices), 64, NULL), MEND_OK, "%s", notices);
     mend_healing_runner_release(runner);
     mend_hooks_release(options.hooks);
@@ -608,7 +669,7 @@ Test(healing, the_last_look_the_last_decision_and_nothing_afterwards) {
   cr_assert_eq(report.detections, 1u);
   cr_assert_eq(report.actions, 1u);
   cr_assert_eq(report.status, MEND_ABORTED);
-  cr_assert_str_eq(report.abort_reason, "unknown detector inspector: late");
+  cr_assert_str_eq(report.abort_reason, "inspector: late");
   cr_assert_str_eq(w.log, "healing.started tool.before tool.after healing.detection healing.action healing.stopped ",
                    "%s", w.log);
   cr_assert(!mend_watchdog_watches_run(inspector, run), "nothing is watched any more");
@@ -660,6 +721,74 @@ Test(healing, polls_come_as_often_as_the_config_says) {
   }
 }
 
+Test(healing, watchdogs_have_names_of_their_own) {
+  static const struct {
+    const char *names[2];
+    const char *refused; /* NULL: none */
+  } rows[] = {{{"a", "b"}, NULL},
+              {{"loop", "a"}, "loop"},
+              {{"a", "a"}, "a"},
+              {{"a", "stall"}, "stall"},
+              {{"regression", "a"}, NULL}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    world w;
+    open_world(&w);
+    mend_watchdog *watchdogs[2];
+    for (size_t each = 0; each < 2; each++) {
+      const mend_watchdog_vtable vtable = {
+          .size = sizeof vtable, .name = rows[i].names[each], .expire = find_at_the_end};
+      cr_assert_eq(mend_watchdog_new(&vtable, NULL, NULL, &watchdogs[each], NULL), MEND_OK);
+    }
+    mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+    options.bus = w.bus;
+    options.watchdogs = watchdogs;
+    options.watchdog_count = 2;
+    mend_healing_runner *runner = NULL;
+    mend_error error = MEND_ERROR_INIT;
+    const mend_status status = mend_healing_runner_new(&options, &runner, &error);
+    cr_assert_eq(status, rows[i].refused == NULL ? MEND_OK : MEND_EEXIST, "row %zu: %s", i, error.message);
+    if (rows[i].refused != NULL) cr_assert_not_null(strstr(error.message, rows[i].refused), "%s", error.message);
+    mend_healing_runner_release(runner);
+    for (size_t each = 0; each < 2; each++)
+      mend_watchdog_release(watchdogs[each]);
+    close_world(&w);
+  }
+}
+
+/* ---- A scope that is not entered says so, where it can, and the log has why ---- */
+
+static void keep_log(void *ctx, mend_log_level level, const char *message) {
+  if (level == MEND_LOG_ERROR) snprintf(ctx, 256, "%s", message);
+}
+
+Test(healing, a_scope_that_is_not_entered) {
+  mend_healing_report report = MEND_HEALING_REPORT_INIT, small = MEND_HEALING_REPORT_INIT;
+  small.size = 8;
+  const struct {
+    mend_scope_options options;
+    const char *logged;
+  } rows[] = {
+      {{.size = 0, .ret_report = &report}, "mend_scope_options"},
+      {{.size = sizeof(mend_scope_options), .ret_report = &small}, "mend_healing_report"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char logged[256] = "";
+    mend_bus_options bus_options = MEND_BUS_OPTIONS_INIT;
+    bus_options.log = keep_log;
+    bus_options.log_ctx = logged;
+    mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+    cr_assert_eq(mend_bus_new(&bus_options, &options.bus, NULL), MEND_OK);
+    mend_healing_runner *runner;
+    cr_assert_eq(mend_healing_runner_new(&options, &runner, NULL), MEND_OK);
+    MEND_HEALING_SCOPE(runner, &rows[i].options) { cr_fail("it was entered"); }
+    cr_assert_eq(rows[i].options.ret_report->status, MEND_EINVAL, "row %zu", i);
+    cr_assert(rows[i].options.ret_report->error.message[0] != '\0', "row %zu", i);
+    cr_assert_not_null(strstr(logged, rows[i].logged), "row %zu: %s", i, logged);
+    mend_healing_runner_release(runner);
+    mend_bus_release(options.bus);
+  }
+}
+
 /* ---- Who waits ---- */
 
 static mend_status note_thread(void *ctx, const mend_detection *detection, mend_action *ret_action) {
@@ -688,8 +817,8 @@ Test(healing, a_deadline_is_decided_about_on_the_loops_thread) {
   cr_assert(mend_test_threads_are(threads) || threads == 1);
 }
 
-/* The bus is watched already, and a call is open when the scope is entered: the loop learns of it at once, and one loop is
- * reported once. */
+/* The bus is watched already, and a call is open when the scope is entered: the loop learns of it at once, and one loop
+ * is reported once. */
 Test(healing, a_bus_that_is_watched_already) {
   world w;
   open_world(&w);

@@ -1,5 +1,5 @@
-/* The tracer: the events in tests/data/tracer/<name>.events make the spans and the picture in <name>.expected; and what it
- * does at its limits, with a listener, without memory and on several threads. */
+/* The tracer: the events in tests/data/tracer/<name>.events make the spans and the picture in <name>.expected; and what
+ * it does at its limits, with a listener, without memory and on several threads. */
 #include "mend/workbench.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"

@@ -1,5 +1,5 @@
-/* Scenarios as data: a line a step, and what is expected of it as one line of text. See tests/data/hooks_boundary/README.md.
- * Everything lives on a virtual clock and counted memory. */
+/* Scenarios as data: a line a step, and what is expected of it as one line of text. See
+ * tests/data/hooks_boundary/README.md. Everything lives on a virtual clock and counted memory. */
 #ifndef MEND_TESTS_HOOKS_SCENARIO_H
 #define MEND_TESTS_HOOKS_SCENARIO_H
 
@@ -18,7 +18,7 @@ typedef struct log_text {
   size_t len;
 } log_text;
 
-/* A hook or a tool whose behaviour is written down: for each time it is asked one item, the last one for all later times. */
+/* A hook or a tool whose behaviour is written down: for each time it is asked one item, the last one from then on. */
 typedef struct scripted {
   struct scenario *scenario;
   char name[64];
@@ -472,8 +472,22 @@ static inline void add_tool_of_kind(scenario *s, char *rest, mend_tool_kind kind
 static inline void add_tool(scenario *s, char *rest) { add_tool_of_kind(s, rest, MEND_TOOL_BLOCKING); }
 static inline void add_async_tool(scenario *s, char *rest) { add_tool_of_kind(s, rest, MEND_TOOL_ASYNC); }
 
+/* Counted beside a thread, for with its first one a program may get others that stay (ThreadSanitizer's). */
+static inline void *count_others(void *ctx) {
+  *(size_t *)ctx = mend_test_threads() - 1;
+  return NULL;
+}
+
+static inline size_t count_threads(void) {
+  size_t count = 0;
+  pthread_t thread;
+  cr_assert_eq(pthread_create(&thread, NULL, count_others, &count), 0);
+  cr_assert_eq(pthread_join(thread, NULL), 0);
+  return count;
+}
+
 static inline void add_pooled_tool(scenario *s, char *rest) {
-  if (s->threads == 0) s->threads = mend_test_threads();
+  if (s->threads == 0) s->threads = count_threads();
   add_tool_of_kind(s, rest, MEND_TOOL_POOLED);
 }
 

@@ -398,7 +398,7 @@ Test(flows, compound) {
 
 typedef struct outer_call {
   scenario *s;
-  uint64_t within[4]; /* of the calls that were made */
+  uint64_t within[8]; /* of the calls that were made */
   size_t count;
 } outer_call;
 
@@ -418,7 +418,11 @@ static mend_status call_flows(void *ctx, mend_call *call) {
   const outer_call *self = ctx;
   const mend_compound_tool both = {.size = sizeof both, .name = "c", .agent = repeat_prompt, .within = call};
   const mend_subagent_tool sub = {.size = sizeof sub, .name = "s", .agent = repeat_prompt, .within = call};
+  mend_retry_options again = MEND_RETRY_OPTIONS_INIT;
   mend_result result = MEND_RESULT_INIT;
+  again.within = call;
+  cr_assert_eq(mend_boundary_retry(self->s->boundary, MEND_STR("fails"), (mend_str)MEND_ABSENT, &again, &result),
+               MEND_EFAILED);
   cr_assert_eq(mend_boundary_compound(self->s->boundary, &both, MEND_STR("p"), &result), MEND_OK);
   cr_assert_eq(mend_boundary_subagent(self->s->boundary, &sub, MEND_STR("p"), &result, NULL), MEND_OK);
   mend_result_clear(&result);
@@ -429,15 +433,17 @@ Test(flows, within_a_call) {
   scenario *s = scenario_new();
   outer_call outer = {.s = s};
   const mend_tool tool = {.size = sizeof tool, .name = "outer", .execute = call_flows};
+  char fails[] = "fails fail=x=y;fail=x=y";
   mend_result result = MEND_RESULT_INIT;
   cr_assert_eq(scenario_try_open(s), MEND_OK);
   cr_assert_eq(mend_bus_subscribe(s->bus, "tool.before", note_within, &outer, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_tools_add(s->tools, &tool, &outer, NULL), MEND_OK);
+  add_tool(s, fails);
   cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("outer"), (mend_str)MEND_ABSENT, NULL, &result), MEND_OK);
-  cr_assert_eq(outer.count, 3u);
+  cr_assert_eq(outer.count, 5u, "the outer one, two attempts, the compound tool and the sub-agent");
   cr_assert_eq(outer.within[0], MEND_NONE);
-  cr_assert_eq(outer.within[1], result.call);
-  cr_assert_eq(outer.within[2], result.call);
+  for (size_t i = 1; i < outer.count; i++)
+    cr_assert_eq(outer.within[i], result.call, "%zu", i);
   mend_result_clear(&result);
   scenario_close(s);
   free(s);

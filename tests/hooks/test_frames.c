@@ -80,7 +80,7 @@ Test(frames, abort_without_memory) {
 
 Test(frames, boundaries) {
   scenario *s = scenario_new();
-  mend_error error = {MEND_OK, 0, 0, ""};
+  mend_error error = MEND_ERROR_INIT;
   mend_boundary *boundary = NULL;
   mend_hooks *publishing;
   char long_name[80];
@@ -194,6 +194,37 @@ Test(frames, drain) {
     cr_assert_eq(worker.status, MEND_ECANCELLED);
     cr_assert_eq(worker.outcome, MEND_OUTCOME_CANCELLED);
     mend_result_clear(&result);
+    scenario_close(s);
+    free(s);
+  }
+}
+
+/* ---- Steps that do not close in the order they were opened, as those of two threads ---- */
+
+Test(frames, in_any_order) {
+  static const struct {
+    unsigned opened, order[3]; /* how they are closed */
+    unsigned marked;           /* which is aborted */
+  } rows[] = {
+      {2, {0, 1}, 2}, {2, {1, 0}, 2}, {3, {0, 1, 2}, 3}, {3, {1, 0, 2}, 3}, {3, {1, 2, 0}, 0}, {3, {2, 0, 1}, 1},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario *s = scenario_new();
+    mend__abort_frame frames[3];
+    mend__run_state *state;
+    cr_assert_eq(scenario_try_open(s), MEND_OK);
+    cr_assert_eq(mend__run_state_get(s->run, &state), MEND_OK);
+    for (unsigned each = 0; each < rows[i].opened; each++) {
+      mend__frame_open(state, &frames[each]);
+      if (rows[i].marked == each) mend__run_state_abort(state, NULL, MEND_STR("enough"), MEND_STR("me"));
+    }
+    for (unsigned each = 0; each < rows[i].opened; each++) {
+      const unsigned which = rows[i].order[each];
+      cr_assert_eq(mend__frame_close(state, &frames[which]), which == rows[i].marked, "row %zu, frame %u", i, which);
+      memset(&frames[which], 0x5A, sizeof frames[which]);
+    }
+    cr_assert_eq(state->innermost, &state->of_run, "row %zu", i);
+    cr_assert(!mend_run_is_aborted(s->run), "row %zu", i);
     scenario_close(s);
     free(s);
   }

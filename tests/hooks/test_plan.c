@@ -255,6 +255,7 @@ static const struct {
     {"x", 120, NULL, MEND_OK, NULL},
     {"two\nlines", 1, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},
     {"\x7F", 1, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},
+    {"\xC2\x9B", 1, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},
     {"\xC3", 1, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},
     {"a \"quoted\" \\ \u00e9", 1, "{\"a\": [1]}", MEND_OK, NULL},
     {"a", 1, "", MEND_EINVAL, "subtask a: args, line 1, column 1: expected a value, found the end of the text"},

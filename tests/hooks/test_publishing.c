@@ -206,7 +206,7 @@ Test(publishing, with_a_boundary) {
     mend_hooks *hooks;
     mend_boundary *boundary = NULL;
     mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
-    mend_error error = {MEND_OK, 0, 0, ""};
+    mend_error error = MEND_ERROR_INIT;
     hook_world_open(&world);
     cr_assert_eq(mend_hooks_new(&world.memory.base, &hooks), MEND_OK);
     options.run = world.run;

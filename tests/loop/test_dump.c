@@ -117,7 +117,7 @@ Test(loop_dump, on_the_loop_and_before_it_is_dispatched) {
   snprintf(tail, sizeof tail,
            "posted: 2\n"
            "  function 0x%llx, context 0x%llx\n"
-           "  function 0x%llx, context 0x0\n"
+           "  function 0x%llx, context 0\n"
            "drivers: 0\n"
            "timers: 0, deadline never\n",
            (unsigned long long)(uintptr_t)dump_from_posted, (unsigned long long)(uintptr_t)&p,

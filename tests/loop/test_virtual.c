@@ -289,7 +289,7 @@ static void late_run(void *ctx, uint64_t now_ns) {
   gate_reach(&late->ran, 1);
 }
 
-/* An event that was stamped before the clock moved may arm a deadline that has passed: no advance stops at it any more. */
+/* An event that was stamped before the clock moved may arm a deadline that has passed: no advance stops there. */
 Test(loop_virtual, a_deadline_that_has_passed_when_it_appears) {
   mend_clock *clock;
   cr_assert_eq(mend_clock_new_virtual(NULL, (mend_time){1000, 1000}, &clock), MEND_OK);

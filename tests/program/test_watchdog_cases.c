@@ -1,5 +1,6 @@
-/* Recorded runs and what seed mode finds in them, through the program: NAME.jsonl and NAME.expect.json in tests/data/watchdogs
- * or, to check others, in the folder that $MEND_CASES names. The options are those that the cases were made for. */
+/* Recorded runs and what seed mode finds in them, through the program: NAME.jsonl and NAME.expect.json in
+ * tests/data/watchdogs or, to check others, in the folder that $MEND_CASES names. The options are those that the cases
+ * were made for. */
 #include "mend/json.h"
 #include "program/replay/json_fields.h"
 #include "shell.h"

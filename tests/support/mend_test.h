@@ -1,11 +1,11 @@
-/* The test macros of mend: Criterion's classic ones, or, with MEND_TEST_PLAIN, the same on a harness of our own, because
- * Criterion cannot start under ThreadSanitizer. Tests use only what both give:
+/* The test macros of mend: Criterion's classic ones, or, with MEND_TEST_PLAIN, the same on a harness of our own,
+ * because Criterion cannot start under ThreadSanitizer. Tests use only what both give:
  *
  *   Test(suite, name) { ... }
  *   cr_assert(expression), cr_assert_eq(a, b), cr_assert_neq(a, b), cr_assert_str_eq(a, b), cr_assert_null(p),
  *   cr_assert_not_null(p), cr_assert_float_eq(a, b, epsilon), cr_fail()
  *
- * each with an optional printf-like message behind. A failed assertion ends its test; assert on the test's own thread. */
+ * each with an optional printf-like message behind. A failed assertion ends its test; assert on its own thread. */
 #ifndef MEND_TEST_H
 #define MEND_TEST_H
 

@@ -1,4 +1,4 @@
-/* What tests of several rooms need: data files, an allocator that counts and fails, counts of what the process holds. */
+/* What tests of several rooms need: data files, an allocator that counts and fails, what the process holds. */
 #ifndef MEND_TEST_SUPPORT_H
 #define MEND_TEST_SUPPORT_H
 
@@ -8,7 +8,7 @@
 
 /* ---- Data: names are relative to tests/data ---- */
 
-/* The whole file with a NUL behind, to be freed with free(); the test fails when it cannot be read. ret_len may be NULL. */
+/* The whole file with a NUL behind, to be freed with free(); the test fails without it. ret_len may be NULL. */
 char *mend_test_read(const char *name, size_t *ret_len);
 /* The same for a path of its own. NULL when it cannot be read, so that a test may say skipped. */
 char *mend_test_read_path(const char *path, size_t *ret_len);

@@ -1,5 +1,5 @@
-/* The torture program: runs every scenario of every room, or those whose room or name is given, and prints how many points of
- * failure each has. The status is 1 when anything that must hold did not. */
+/* The torture program: runs every scenario of every room, or those whose room or part of whose name is given, and
+ * prints how many points of failure each has. The status is 1 when anything that must hold did not. */
 #include "torture/memory.h"
 #include "torture/torture.h"
 

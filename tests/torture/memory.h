@@ -14,7 +14,8 @@ void memory_arm(size_t fail_at, bool onwards);
 bool memory_has_failed(void);
 /* Blocks that are alive. */
 size_t memory_blocks(void);
-/* Whether there are `blocks` of them. Waits a moment: a pool's threads end a little later than the pool's last user. */
+/* Whether there are `blocks` of them. Waits a moment: a pool's threads end a little later than the pool's last
+ * user. */
 bool memory_blocks_are(size_t blocks);
 
 #endif

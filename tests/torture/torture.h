@@ -4,7 +4,8 @@
  *
  *   static mend_status subscribe(torture *t) {
  *     mend_status status = torture_open_bus(t);
- *     TRY(mend_bus_subscribe(t->bus, "own.*", on_event, t, NULL, NULL));
+ *     if (status != MEND_OK) goto end;
+ *     TRY(mend_bus_subscribe(t->bus, "own.*", torture_count_event, t, NULL, NULL));
  *     TRY(mend_run_emit(t->run, "own.topic", "{}", NULL));
  *     torture_claim(t, t->events == 1, "the event was delivered");
  *   end:
@@ -12,8 +13,8 @@
  *     return status;
  *   }
  *
- * Afterwards an error was reported, or what was claimed is true; nothing is left of its memory; and without failures the
- * same attempt succeeds, on the same objects where `prepare` has made them. */
+ * Afterwards an error was reported, or what was claimed is true; nothing is left of its memory; and without failures
+ * the same attempt succeeds, on the same objects where `prepare` has made them. */
 #ifndef MEND_TESTS_TORTURE_H
 #define MEND_TESTS_TORTURE_H
 
@@ -34,7 +35,8 @@ typedef struct torture {
 typedef struct torture_scenario {
   const char *name;
   mend_status (*attempt)(torture *t);
-  /* Around the attempts, without failures; NULL: nothing. An attempt that failed is repeated on what prepare has made. */
+  /* Around the attempts, without failures; NULL: nothing. An attempt that failed is repeated on what prepare has
+   * made. */
   void (*prepare)(torture *t);
   void (*finish)(torture *t);
 } torture_scenario;
@@ -60,8 +62,8 @@ void torture_must(torture *t, bool holds, const char *what);
 /* What holds unless an error was reported. */
 void torture_claim(torture *t, bool holds, const char *what);
 
-/* A bus on a virtual clock with a run called "r"; its events bus.handler_failed and hook.failed are errors that were reported.
- * When it fails, torture_close_bus is still to be called. */
+/* A bus on a virtual clock with a run called "r"; its events bus.handler_failed and hook.failed are errors that
+ * were reported. When it fails, torture_close_bus is still to be called. */
 mend_status torture_open_bus(torture *t);
 void torture_close_bus(torture *t);
 /* A subscriber that counts. ctx: the torture. */

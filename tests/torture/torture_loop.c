@@ -1,5 +1,5 @@
-/* Loops, in a base that this thread dispatches: what fails, and when, is the same each time. libevent's memory runs out with
- * mend's. */
+/* Loops, in a base that this thread dispatches: what fails, and when, is the same each time. libevent's memory
+ * runs out with mend's. */
 #include "mend/loop.h"
 #include "torture/torture.h"
 

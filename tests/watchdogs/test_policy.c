@@ -15,8 +15,8 @@ Test(policy, the_default_aborts_on_everything) {
       {"stall", "fetch has not returned", "stall: fetch has not returned"},
       {"regression", "confidence fell", "regression: confidence fell"},
       {"budget", "too much", "budget: too much"},
-      {"token-budget", "too much", "unknown detector token-budget: too much"},
-      {"loops", "100 % \xc3\xa9", "unknown detector loops: 100 % \xc3\xa9"},
+      {"token-budget", "too much", "token-budget: too much"},
+      {"loops", "100 % \xc3\xa9", "loops: 100 % \xc3\xa9"},
       {"loop", NULL, "loop: "},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

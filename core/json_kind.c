@@ -1,0 +1,19 @@
+#include "core/json_kind.h"
+
+mend_json_token mend__json_kind(mend_str text) {
+  mend_json json;
+  mend_json_init(&json, text, 1);
+  return mend_json_next(&json);
+}
+
+const char *mend__json_kind_name(mend_json_token kind) {
+  switch (kind) {
+  case MEND_JSON_OBJECT: return "an object";
+  case MEND_JSON_ARRAY: return "an array";
+  case MEND_JSON_STRING: return "a string";
+  case MEND_JSON_NUMBER: return "a number";
+  case MEND_JSON_TRUE: return "true";
+  case MEND_JSON_FALSE: return "false";
+  default: return "null";
+  }
+}

@@ -1,0 +1,12 @@
+/* House header: what a JSON text is. */
+#ifndef MEND_CORE_JSON_KIND_H
+#define MEND_CORE_JSON_KIND_H
+
+#include "mend/json.h"
+
+/* By its first token: MEND_JSON_OBJECT, ... */
+mend_json_token mend__json_kind(mend_str text);
+/* For sentences: "an object", "null". */
+const char *mend__json_kind_name(mend_json_token kind);
+
+#endif
