@@ -1,6 +1,7 @@
 /* The tools that a reply asks for, and what the model is told of them. */
 #include "agent/agent_internal.h"
 #include "core/buffer.h"
+#include "core/json_kind.h"
 #include "mend/json.h"
 
 /* One of them. */
@@ -74,14 +75,11 @@ static void refuse(tool_call *call, mend_str why) {
 }
 
 static bool has_object(tool_call *call, mend_str args) {
-  mend_json json;
   mend_error error = MEND_ERROR_INIT;
-  mend_json_init(&json, args, MEND_JSON_DEPTH_MAX);
-  if (mend_json_check(args, MEND_JSON_DEPTH_MAX, &error) == MEND_OK && mend_json_next(&json) == MEND_JSON_OBJECT) {
-    return true;
-  }
+  const bool is_json = mend_json_check(args, MEND_JSON_DEPTH_MAX, &error) == MEND_OK;
+  if (is_json && mend__json_kind(args) == MEND_JSON_OBJECT) return true;
   refuse(call, MEND_STR("the arguments have to be a JSON object"));
-  if (error.message[0] != '\0') mend__buffer_printf(&call->content, ": %s", error.message);
+  if (!is_json) mend__buffer_printf(&call->content, ": %s", error.message);
   return false;
 }
 
@@ -146,7 +144,7 @@ static mend_status add_results(const mend__work *work, tool_calls *all) {
     part->kind = MEND_PART_RESULT;
     part->call_id = call->asked->call_id;
     part->name = call->asked->name;
-    part->text = call->content.len > 0 ? (mend_str){call->content.data, call->content.len} : MEND_STR("");
+    part->text = call->content.len > 0 ? mend__buffer_text(&call->content) : MEND_STR("");
     part->is_error = call->is_error;
   }
   return mend_messages_add(work->messages, MEND_ROLE_TOOL, all->results, all->count, NULL);

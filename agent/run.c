@@ -1,11 +1,9 @@
-/* What users call: a task, and one whose answer is enriched. */
+/* A task, and one whose answer is enriched. */
 #include "agent/agent_internal.h"
 #include "core/buffer.h"
 #include "fallback/room.h"
 #include "mend/json.h"
 #include "metacognition/room.h"
-
-#include <stdlib.h>
 
 /* ---- A task ---- */
 
@@ -80,14 +78,9 @@ static mend_status again(void *ctx, char **ret_output) {
   if (status != MEND_OK) return status;
   mend__buffer_init(&output, NULL);
   status = work_again(self, messages, &output);
-  mend__buffer_char(&output, '\0');
+  if (status == MEND_OK) status = mend__buffer_take(&output, ret_output, NULL);
+  mend__buffer_free(&output);
   mend_messages_free(messages);
-  if (status == MEND_OK && output.failed) status = MEND_ENOMEM;
-  if (status == MEND_OK) {
-    *ret_output = output.data;
-  } else {
-    mend__buffer_free(&output);
-  }
   return status;
 }
 
@@ -99,7 +92,7 @@ static mend_status enrich(enriching *self, mend_protocol *protocol, mend_enriche
   write_output(&output, reply->text);
   mend_protocol_input input = MEND_PROTOCOL_INPUT_INIT;
   input.prompt = self->task;
-  input.output = (mend_str){output.data, output.len};
+  input.output = mend__buffer_text(&output);
   input.log_probs = reply->log_probs;
   input.log_prob_count = reply->log_prob_count;
   input.again = again;

@@ -3,6 +3,7 @@
 #include "fallback/json_fields.h"
 #include "fallback/provider_internal.h"
 #include "fallback/retry_after.h"
+#include "fallback/secret.h"
 #include "http/sse.h"
 
 #include <strings.h>
@@ -103,24 +104,15 @@ static void write_sentence(asking *self, mend_str body, const char *happened) {
   sentence->len = mend__utf8_cut(view(sentence), SENTENCE_MAX);
 }
 
-/* A provider may tell the key it was sent. */
-static void cover_key(const asking *self, mend__buffer *text) {
-  const char *key = self->provider->key;
-  const size_t len = key != NULL ? strlen(key) : 0;
-  char *place = text->data;
-  if (len == 0 || place == NULL) return;
-  while ((place = memmem(place, text->len - (size_t)(place - text->data), key, len)) != NULL)
-    memset(place, '*', len);
-}
-
 /* `transport`: as of mend_failure_signal. */
 static void fail(asking *self, const char *transport, mend__buffer *body, const char *happened,
                  const mend__http_end *end) {
   mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
   mend_failure failure = MEND_FAILURE_INIT;
-  cover_key(self, body);
+  const char *key = self->provider->key;
+  mend__secret_cover(body, key); /* a provider may tell the key it was sent */
   write_sentence(self, view(body), happened);
-  cover_key(self, &self->sentence);
+  mend__secret_cover(&self->sentence, key);
   signal.transport = transport;
   signal.http_status = failure.http_status = self->status;
   signal.content_type = view(&self->content_type);
@@ -181,10 +173,31 @@ static void answer(asking *self, const mend__http_end *end) {
 
 static void stop_lingering(void *ctx) { answer(ctx, NULL); }
 
+/* The body of a stream has nothing else in it. */
+static mend__reading read_without_key(asking *self, mend_str name, mend_str data) {
+  mend__buffer *covered = &self->body;
+  mend__buffer_str(covered, data);
+  if (covered->failed) return MEND__READING_NO_MEMORY;
+  mend__secret_cover(covered, self->provider->key);
+  const mend__reading reading = mend__decoder_event(&self->decoder, name, view(covered));
+  mend__buffer_clear(covered);
+  return reading;
+}
+
 static bool read_event(void *ctx, mend_str name, mend_str data) {
   asking *self = ctx;
-  self->reading = mend__decoder_event(&self->decoder, name, data);
+  if (mend__secret_is_in(data, self->provider->key)) {
+    self->reading = read_without_key(self, name, data);
+  } else {
+    self->reading = mend__decoder_event(&self->decoder, name, data);
+  }
   return self->reading == MEND__READING_MORE;
+}
+
+static mend__reading read_whole(asking *self) {
+  const char *key = self->provider->key;
+  if (mend__secret_is_in(view(&self->body), key)) mend__secret_cover(&self->body, key);
+  return mend__decoder_whole(&self->decoder, view(&self->body));
 }
 
 static void read_stream(asking *self, mend_str bytes) {
@@ -262,7 +275,7 @@ static void on_end(void *ctx, const mend__http_end *end) {
   } else if (end->fault != NULL && !self->decoder.has_finish) {
     on_fault(self, end);
   } else {
-    if (!self->is_stream) self->reading = mend__decoder_whole(&self->decoder, view(&self->body));
+    if (!self->is_stream) self->reading = read_whole(self);
     answer(self, end);
   }
 }

@@ -1,8 +1,8 @@
-/* Private to fallback/: whether something (a provider, a model, a key, a key with a model) may be asked at the moment. A pure state
- * machine: its owner gives the time and has the lock.
+/* Private to fallback/: whether something (a provider, a model, a key, a key with a model) may be asked at the moment.
+ * A pure state machine: its owner gives the time and has the lock.
  *
  *   CLOSED --a failure--> OPEN for the cool-down --a request after it--> HALF_OPEN, which that request probes
- *   HALF_OPEN --it succeeds--> CLOSED      --it fails--> OPEN for twice as long      --no verdict--> OPEN, to be probed again
+ *   HALF_OPEN --it succeeds--> CLOSED   --it fails--> OPEN for twice as long   --no verdict--> OPEN, probed again
  */
 #ifndef MEND_FALLBACK_BREAKER_H
 #define MEND_FALLBACK_BREAKER_H

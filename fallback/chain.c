@@ -39,6 +39,8 @@ static mend__chain *chain_alloc(size_t count, const mend_fallback_options *optio
   chain->profile = options->profile;
   chain->log = options->log;
   chain->log_ctx = options->log_ctx;
+  chain->judge = options->judge;
+  chain->judge_ctx = options->judge_ctx;
   chain->random = seed_of(options);
   mend__buffer_init(&chain->names, allocator);
   mend__buffer_init(&chain->left_out, allocator);

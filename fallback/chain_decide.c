@@ -33,6 +33,19 @@ static void classify_by_name(const mend__walk *walk, ending *e) {
   mend_classify(walk->chain->table, &signal, &e->class);
 }
 
+static double from_0_to(double limit, double value) { return value > 0 ? (value < limit ? value : limit) : 0; }
+
+/* What somebody else has made of a row is kept within what a table may say. */
+static void let_judge(const mend__walk *walk, ending *e) {
+  const mend_failure_class row = e->class;
+  if (walk->chain->judge == NULL) return;
+  walk->chain->judge(walk->chain->judge_ctx, e->signal, &e->class);
+  e->class.name = row.name;
+  if (e->class.scope == NULL) e->class.scope = row.scope;
+  e->class.cool_down_s = from_0_to(MEND__COOL_DOWN_MAX_S, e->class.cool_down_s);
+  e->class.cool_down_max_s = from_0_to(MEND__COOL_DOWN_MAX_S, e->class.cool_down_max_s);
+}
+
 /* The provider's sentence is made of it, too. */
 static void hide_body(ending *e) {
   e->failure.body = (mend_str){NULL, 0};
@@ -49,6 +62,7 @@ static void classify(const mend__walk *walk, const mend_failure *failure, const 
   } else {
     mend_classify(walk->chain->table, signal, &e->class);
   }
+  let_judge(walk, e);
   e->failure.type = mend_str_from(e->class.name);
   if (e->class.hides_body) hide_body(e);
 }

@@ -1,8 +1,9 @@
-/* Private to fallback/: a chain of models.
+/* Private to fallback/: a chain of models. docs/internals/chain.md tells how it works.
  *
- * A target is a model of the chain, a lane is a target with one of its provider's keys: what a request is sent through. Lanes share
- * breakers, each by what it has in common with others: its provider, its model, its key, or nothing (key and model). A walk is one
- * request on its way through the chain: chain_walk.c has what happens, chain_targets.c who is asked next. */
+ * A target is a model of the chain, a lane is a target with one of its provider's keys: what a request is sent through.
+ * Lanes share breakers, each by what it has in common with others: its provider, its model, its key, or nothing (key
+ * and model). A walk is one request on its way through the chain: chain_walk.c has what happens, chain_targets.c who is
+ * asked next. */
 #ifndef MEND_FALLBACK_CHAIN_INTERNAL_H
 #define MEND_FALLBACK_CHAIN_INTERNAL_H
 
@@ -41,6 +42,8 @@ typedef struct mend__chain {
   mend_fallback_profile profile;
   mend_log_fn log;
   void *log_ctx;
+  void (*judge)(void *ctx, const mend_failure_signal *signal, mend_failure_class *row);
+  void *judge_ctx;
   mend__target *targets;
   size_t target_count;
   mend__lane *lanes;
@@ -190,7 +193,8 @@ void mend__walk_fail(mend__walk *walk, mend_failure *failure, const mend_failure
 
 /* ---- chain_decide.c: what to do about an attempt that failed ---- */
 
-/* `reply`: one that is well-formed, but empty; it is the answer when there is nobody else to ask. NULL: there is none. */
+/* `reply`: one that is well-formed, but empty; it is the answer when there is nobody else to ask. NULL: there is
+ * none. */
 void mend__walk_decide(mend__walk *walk, const mend_failure *failure, const mend_failure_signal *signal,
                        mend_reply *reply);
 /* Of one that nobody wants any more. */

@@ -92,13 +92,13 @@ static void move_to(mend__chain *chain, size_t target) {
   chain->age++;
 }
 
-/* Where others have gone meanwhile is not tried again. */
+/* What others have gone past meanwhile is not tried, unless they have gone past everything. */
 static size_t next_seed(mend__chain *chain, const mend__search *search, uint64_t now) {
   size_t target = search->from;
   if (search->is_first) {
     if (chain->current == chain->target_count) move_to(chain, restart(chain, now));
     target = chain->current;
-  } else if (chain->current > target) {
+  } else if (chain->current > target && chain->current < chain->target_count) {
     target = chain->current;
   }
   return target < chain->target_count ? chain->targets[target].first_lane : chain->lane_count;

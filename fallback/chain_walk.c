@@ -82,7 +82,7 @@ static bool is_empty(const mend_reply *reply) {
 
 static void on_reply(mend__walk *walk, mend_reply *reply) {
   const bool is_seed = walk->chain->profile == MEND_FALLBACK_SEED;
-  if (is_seed || walk->is_committed || !is_empty(reply)) {
+  if (is_seed || !is_empty(reply)) {
     mend__walk_succeed(walk, reply);
     return;
   }
@@ -149,8 +149,8 @@ mend_status mend__chain_begin(void *ctx, mend_exchange *exchange, mend_error *er
   return MEND_OK;
 }
 
-/* An attempt that is cancelled ends inside of that call, unless it is ending already: whoever hears of its end first, by an event,
- * may cancel the request before the walk hears of it. */
+/* An attempt that is cancelled ends inside of that call, unless it is ending already: whoever hears of its end
+ * first, by an event, may cancel the request before the walk hears of it. */
 void mend__chain_cancel(void *ctx, mend_exchange *exchange) {
   (void)ctx;
   mend__walk *walk = mend_exchange_kept(exchange);

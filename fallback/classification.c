@@ -1,5 +1,6 @@
 #include "core/memory.h"
 #include "fallback/classification_internal.h"
+#include "fallback/fallback_internal.h"
 #include "mend/json.h"
 
 enum { BODY_LIMIT = 65536 };
@@ -81,8 +82,8 @@ static mend_str without_blanks_before(mend_str text) {
 
 enum { TRIGRAM_BITS = 16 };
 
-/* What is known of a failure, and which sequences of three characters its body has, by their hash: a fragment with one that
- * is not there need not be searched for. */
+/* What is known of a failure, and which sequences of three characters its body has, by their hash: a fragment with
+ * one that is not there need not be searched for. */
 typedef struct sighting {
   mend_failure_signal signal;
   uint64_t trigrams[(1u << TRIGRAM_BITS) / 64];

@@ -10,6 +10,8 @@
 /* fallback/classification.json, made a C text by CMake; ends with a NUL. */
 extern const char mend__fallback_classification_json[];
 
+#define MEND__COOL_DOWN_MAX_S 604800.0
+
 enum { MEND__ROW_STATUSES = 24, MEND__ROW_PATHS = 4 };
 
 /* Some of a table's texts. */
@@ -54,7 +56,6 @@ struct mend_classification {
 /* Appends the rows of a JSON array. An error leaves some of them behind. */
 mend_status mend__classification_load(mend_classification *table, mend_str rows, mend_error *error);
 
-mend_classification *mend__classification_retain(mend_classification *table);
 /* The class of this name, for failures that say nothing else; that of "unknown" when there is none. */
 void mend__classify_name(const mend_classification *table, mend_str name, mend_failure_class *ret_class);
 

@@ -4,8 +4,6 @@
 #include "fallback/classification_internal.h"
 #include "mend/json.h"
 
-#define COOL_DOWN_MAX_S 604800.0
-
 typedef struct row_loader {
   mend_classification *table;
   mend_json json;
@@ -203,7 +201,7 @@ static mend_status load_report_status(row_loader *loader, const member *what) {
 /* The token read last. */
 static mend_status read_seconds(row_loader *loader, const member *what, double *ret_seconds) {
   const double seconds = loader->json.token == MEND_JSON_NUMBER ? mend_json_double(loader->json.slice) : -1;
-  if (!(seconds >= 0 && seconds <= COOL_DOWN_MAX_S)) return expected(loader, what, "seconds from 0 to 604800");
+  if (!(seconds >= 0 && seconds <= MEND__COOL_DOWN_MAX_S)) return expected(loader, what, "seconds from 0 to 604800");
   *ret_seconds = seconds;
   return MEND_OK;
 }

@@ -18,6 +18,13 @@ mend_status mend__waiting_begin(mend_bus *bus, mend_loop *loop, mend_error *erro
 /* Ends with the last. */
 void mend__waiting_end(mend_bus *bus);
 
+/* ---- models.c ---- */
+
+/* Makes runner->model of the names, a JSON array, if there are any. Errors: those of mend_fallback_new; unless the runner
+ * may do without. */
+mend_status mend__models_open(mend_healing_runner *runner, const mend_healing_options *options, mend_str models,
+                              mend_error *error);
+
 /* ---- runner.c ---- */
 
 /* What a scope sets up, in this order; exit and a failed enter take it down from the end. */
@@ -45,6 +52,8 @@ struct mend_healing_runner {
   void *policy_ctx;
   mend_loop *loop;
   uint64_t exit_grace_ns;
+  mend_model *model;   /* NULL: none is configured, or none could be made: */
+  mend_error no_model; /* why; MEND_OK: there is one, or none is configured */
 
   pthread_mutex_t lock; /* covers all below; held while entering, not while leaving waits for calls */
   mend_run *run;        /* the one it belongs to, from the first enter on */

@@ -90,6 +90,27 @@ static void add_notice(mend__buffer *buffer, const mend_healing_runner *runner, 
   mend__bus_log(runner->bus, MEND_LOG_WARNING, sentence);
 }
 
+static void add_model_notice(mend__buffer *buffer, const mend_healing_runner *runner, const char *what, mend_str why) {
+  mend__buffer sentence;
+  mend__buffer_init(&sentence, buffer->allocator);
+  mend__buffer_printf(&sentence, "fallback.models: %s: %.*s", what, MEND_STR_ARG(why));
+  mend__buffer_char(&sentence, '\0');
+  if (sentence.failed) {
+    buffer->failed = true;
+  } else {
+    add_notice(buffer, runner, sentence.data);
+  }
+  mend__buffer_free(&sentence);
+}
+
+static void add_model_notices(mend__buffer *buffer, const mend_healing_runner *runner) {
+  if (runner->no_model.status != MEND_OK)
+    add_model_notice(buffer, runner, "there is no model", mend_str_from(runner->no_model.message));
+  if (runner->model == NULL) return;
+  const mend_str left_out = mend_fallback_left_out(runner->model);
+  if (!mend_str_equal(left_out, MEND_STR("[]"))) add_model_notice(buffer, runner, "some were left out", left_out);
+}
+
 static void write_notices(mend__buffer *buffer, const mend_healing_runner *runner) {
   mend__buffer_char(buffer, '[');
   if (runner->config.regression.enable && !mend__hooks_publish_confidence(runner->hooks)) {
@@ -99,6 +120,7 @@ static void write_notices(mend__buffer *buffer, const mend_healing_runner *runne
   }
   for (size_t i = 0; i < runner->warning_count; i++)
     add_notice(buffer, runner, runner->warnings[i]);
+  add_model_notices(buffer, runner);
   mend__buffer_char(buffer, ']');
 }
 

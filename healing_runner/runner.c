@@ -1,27 +1,11 @@
 #include "core/options_size.h"
 #include "core/seconds.h"
 #include "healing_runner/healing_internal.h"
-#include "mend/json.h"
 #include "watchdogs/room.h"
 
 #include <math.h>
 
 /* ---- What may be asked for ---- */
-
-static bool names_models(mend_str models) {
-  mend_json json;
-  mend_json_init(&json, models, MEND_JSON_DEPTH);
-  return mend_json_next(&json) == MEND_JSON_ARRAY && mend_json_next(&json) != MEND_JSON_ARRAY_END;
-}
-
-static mend_status check_config(const mend_options *config, mend_error *error) {
-  const mend_str models = config->fallback.models;
-  if (!names_models(models)) return MEND_OK;
-  return mend_error_set(error, MEND_ENOTSUP,
-                        "fallback.models: %.*s, failing over between models is not available in mend " MEND_VERSION
-                        ", expected an empty list",
-                        MEND_STR_ARG(models));
-}
 
 static mend_status take_options(mend_healing_options *ret_options, mend_options *ret_config,
                                 const mend_healing_options *given, mend_error *error) {
@@ -29,7 +13,6 @@ static mend_status take_options(mend_healing_options *ret_options, mend_options 
   *ret_config = (mend_options)MEND_OPTIONS_INIT;
   mend_status status = mend__options_take(ret_options, given, "mend_healing_options", error);
   if (status == MEND_OK) status = mend__options_take_tree(ret_config, ret_options->config, error);
-  if (status == MEND_OK) status = check_config(ret_config, error);
   if (status != MEND_OK) return status;
   if (!(ret_options->exit_grace_s >= 0) || isinf(ret_options->exit_grace_s)) {
     return mend_error_set(error, MEND_EINVAL,
@@ -83,6 +66,7 @@ static void runner_free(mend_healing_runner *runner) {
   for (size_t i = 0; i < runner->watchdog_count; i++)
     mend_watchdog_release(runner->watchdogs[i]);
   mend__free(runner->allocator, runner->watchdogs);
+  mend_model_release(runner->model);
   mend_hooks_release(runner->hooks);
   mend_tools_release(runner->tools);
   mend_loop_release(runner->loop);
@@ -151,6 +135,7 @@ mend_status mend_healing_runner_new(const mend_healing_options *given, mend_heal
     return mend_error_set(error, MEND_ENOMEM, "a healing runner: out of memory");
   }
   status = make_watchdogs(runner, &options, error);
+  if (status == MEND_OK) status = mend__models_open(runner, &options, config.fallback.models, error);
   runner->warning_count = mend__watch_warnings(&runner->config, runner->warnings);
   forget_texts(&runner->config);
   if (status != MEND_OK) {

@@ -1,7 +1,7 @@
 /* The program mend: a table of sub-commands. */
 #include "program/cli/cli.h"
 
-static const cli_command *const commands[] = {&cli_replay, NULL};
+static const cli_command *const commands[] = {&cli_replay, &cli_doctor, NULL};
 
 static void help(FILE *out) {
   fputs("Usage: mend COMMAND [ARGUMENT]...\n"

@@ -11,8 +11,8 @@
  *   mend_fallback_new(models, 2, &options, &model, &error);
  *
  * A model is named provider:model_id, split at the first colon. Providers: openai (Chat Completions), openai-responses,
- * anthropic, google, compatible (any server that speaks Chat Completions; needs its base URL), scripted (replies from a file, for
- * tests and demonstrations: scripted:FILE).
+ * anthropic, google, compatible (any server that speaks Chat Completions; needs its base URL), scripted (replies from a
+ * file, for tests and demonstrations: scripted:FILE).
  *
  * Source of the chain's rules: Orqest's fallback model; docs/api/fallback.md has both profiles.
  *
@@ -29,8 +29,8 @@
 extern "C" {
 #endif
 
-/** A secret for a provider. Of several for one provider the first is used; a chain in the resilient profile goes on with the
- * next when one is refused. */
+/** A secret for a provider. Of several for one provider the first is used; a chain in the resilient profile goes on
+ * with the next when one is refused. */
 typedef struct mend_key {
   const char *provider; /**< "openai", ...; NULL: any that has no key of its own */
   const char *secret;   /**< copied, wiped when it is let go of */
@@ -47,14 +47,17 @@ typedef enum mend_fallback_profile {
   MEND_FALLBACK_RESILIENT /**< breakers, probes, the way back to the first, retries and parking by the table */
 } mend_fallback_profile;
 
+struct mend_failure_signal;
+struct mend_failure_class;
+
 typedef struct mend_fallback_options {
   size_t size;
   mend_loop *loop;                 /**< required; referenced */
   const mend_allocator *allocator; /**< NULL: malloc */
   const mend_key *keys;            /**< may be NULL */
   size_t key_count;
-  bool
-      keys_from_environment; /**< look for OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, too; default false */
+  bool keys_from_environment;     /**< look for OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, too;
+                                   default false */
   const mend_endpoint *endpoints; /**< other base URLs than the providers' own; may be NULL */
   size_t endpoint_count;
   mend_fallback_profile profile;
@@ -66,29 +69,37 @@ typedef struct mend_fallback_options {
   uint64_t seed;              /**< of the jitter in cool-downs, for tests; 0: from the clock */
   mend_log_fn log;            /**< told what is worth a person's look (a refused key, a missing model); NULL: nobody */
   void *log_ctx;
+  /** Of a chain: sees every failure with the row the table has for it, and may change what is done about it, but not
+   * the name. On the loop's thread; NULL: nobody does. */
+  void (*judge)(void *ctx, const struct mend_failure_signal *signal, struct mend_failure_class *row);
+  void *judge_ctx;
 } mend_fallback_options;
 #define MEND_FALLBACK_OPTIONS_INIT                                                                                     \
   {                                                                                                                    \
     sizeof(mend_fallback_options), NULL, NULL, NULL, 0, false, NULL, 0, MEND_FALLBACK_SEED, NULL, NULL, NULL, false,   \
-        UINT64_C(67108864), 0, NULL, NULL                                                                              \
+        UINT64_C(67108864), 0, NULL, NULL, NULL, NULL                                                                  \
   }
 
 /**
  * A chain of models, which is a model too: its name is "fallback(a,b,c)". A model without a key shortens the chain;
  * mend_fallback_left_out tells which and why. Publishes `healing.model_fallback`, `.model_chain_exhausted`,
  * `.model_recovered` and model.* on the request's run.
- * Errors: MEND_EINVAL (an unknown provider, no colon, an empty id, a base URL with credentials; no model left: the sentence lists
- * the reasons), MEND_ESYNTAX (a scripted file or a classification, with line and column), MEND_ENOMEM, MEND_EIO.
+ * Errors: MEND_EINVAL (an unknown provider, no colon, an empty id, a base URL with credentials; no model left: the
+ * sentence lists the reasons), MEND_ESYNTAX (a scripted file or a classification, with line and column), MEND_ENOENT
+ * and MEND_EIO (a file), MEND_ENOMEM.
  */
 MEND_API mend_status mend_fallback_new(const char *const *models, size_t count, const mend_fallback_options *options,
                                        mend_model **ret_model, mend_error *error);
 /** One model of a provider. Errors as above. */
 MEND_API mend_status mend_model_open(const char *name, const mend_fallback_options *options, mend_model **ret_model,
                                      mend_error *error);
-/** A chain of models that are there already; referenced. \param options  loop, allocator, profile, classification and seed */
+/** A chain of models that are there already, on the same loop; referenced. Each counts as having a key of its own.
+ * \param options  loop, allocator, profile, classification, seed and log. Errors: MEND_EINVAL, MEND_ESYNTAX,
+ * MEND_ENOMEM. */
 MEND_API mend_status mend_fallback_of(mend_model *const *models, size_t count, const mend_fallback_options *options,
                                       mend_model **ret_model, mend_error *error);
-/** JSON array of what was left out of a chain: {"model", "reason"}. Valid as long as the model. "[]" of another model. */
+/** JSON array of what was left out of a chain: {"model", "reason"}. Valid as long as the model. "[]" of any other
+ * model. */
 MEND_API mend_str mend_fallback_left_out(const mend_model *model);
 
 typedef enum mend_breaker { MEND_BREAKER_CLOSED = 0, MEND_BREAKER_OPEN, MEND_BREAKER_HALF_OPEN } mend_breaker;
@@ -112,10 +123,11 @@ typedef struct mend_failure_signal {
   size_t size;
   mend_str provider;
   const char *transport; /**< what happened other than an error told by the provider, NULL: that. "dns", "refused",
-                              "connect_timeout", "certificate", "reset", "closed", "first_content_timeout", "idle_timeout",
-                              "total_timeout", "cancelled"; "cut": the reply ended without saying that it does; "malformed":
-                              it is none of this provider's; "too_long": beyond reply_limit; "empty_reply": nothing in it;
-                              "not_supported": this target cannot be sent what is asked; "no_memory" */
+                              "connect_timeout", "certificate", "reset", "closed", "first_content_timeout",
+                              "idle_timeout", "total_timeout", "cancelled"; "cut": the reply ended without saying that
+                              it does; "malformed": it is none of this provider's; "too_long": beyond reply_limit;
+                              "empty_reply": nothing in it; "not_supported": this target cannot be sent what is asked;
+                              "no_memory" */
   bool reused;           /**< on a connection that was used before */
   bool any_byte;         /**< something of the reply had come */
   uint32_t http_status;
@@ -168,13 +180,13 @@ typedef struct mend_failure_class {
 
 /** The table: rows of conditions and what to do, the first that fits counts. Reference-counted. */
 typedef struct mend_classification mend_classification;
-/** \param rows  JSON array of rows put before the built-in ones (docs/classification.md has the members); NULL: none. Errors, with
- * line and column: MEND_ESYNTAX, MEND_EINVAL; MEND_ENOMEM. */
+/** \param rows  JSON array of rows put before the built-in ones (docs/classification.md has the members); NULL: none.
+ * Errors, with line and column: MEND_ESYNTAX, MEND_EINVAL; MEND_ENOMEM. */
 MEND_API mend_status mend_classification_new(const char *rows, const mend_allocator *allocator,
                                              mend_classification **ret_table, mend_error *error);
 MEND_API void mend_classification_release(mend_classification *table);
-/** Finds the row of a failure; there always is one ("unknown" propagates). Set size of both before the call. Compares without
- * regard to the case of ASCII letters. */
+/** Finds the row of a failure; there always is one ("unknown" propagates). Set size of both before the call. The case
+ * of ASCII letters does not matter. */
 MEND_API void mend_classify(const mend_classification *table, const mend_failure_signal *signal,
                             mend_failure_class *ret_class);
 /** The built-in rows as JSON, in the same form. Static. */

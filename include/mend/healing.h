@@ -27,6 +27,7 @@
 #ifndef MEND_HEALING_H
 #define MEND_HEALING_H
 
+#include "mend/fallback.h"
 #include "mend/flows.h"
 #include "mend/loop.h"
 #include "mend/options.h"
@@ -39,13 +40,11 @@ typedef struct mend_healing_runner mend_healing_runner;
 
 typedef struct mend_healing_options {
   size_t size;
-  mend_bus *bus; /**< NULL: one of its own */
-  const mend_options
-      *config;       /**< HealingConfig; copied; NULL: the defaults. fallback.models must be empty until there is
-                                   fallback/ */
-  mend_tools *tools; /**< NULL: none */
-  mend_hooks *hooks; /**< the user's, after the watchdog hook; NULL: none */
-  void *state;       /**< for hooks and tools */
+  mend_bus *bus;              /**< NULL: one of its own */
+  const mend_options *config; /**< HealingConfig; copied; NULL: the defaults. Its fallback.models is made a chain */
+  mend_tools *tools;          /**< NULL: none */
+  mend_hooks *hooks;          /**< the user's, after the watchdog hook; NULL: none */
+  void *state;                /**< for hooks and tools */
   mend_watchdog *const *watchdogs; /**< further ones, beside those that config enables; referenced */
   size_t watchdog_count;
   mend_policy policy; /**< NULL: mend_default_policy */
@@ -54,12 +53,17 @@ typedef struct mend_healing_options {
                                    Scopes of one bus share the loop of whoever entered first: one in the caller's
                                    event_base is to be dispatched until the last of them is left */
   double exit_grace_s; /**< how long leaving waits for calls and tools that were cancelled, >= 0; default 5 */
+  /** Keys, endpoints, profile of that chain. Its loop may be NULL: the one above, or one of the runner's own, which serves
+   * scopes as well. NULL: the defaults, without a key. */
+  const mend_fallback_options *models;
+  bool allow_no_model; /**< when the chain cannot be made the runner has no model, and healing.started says why;
+                            default false: that is an error */
 } mend_healing_options;
 #define MEND_HEALING_OPTIONS_INIT                                                                                      \
-  { sizeof(mend_healing_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 5.0 }
+  { sizeof(mend_healing_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 5.0, NULL, false }
 
 /** Makes a runner; nothing is subscribed before enter. Errors: MEND_EINVAL (the sentence names field, value and limit),
- * MEND_ENOTSUP (mode evidence, models), MEND_ENOMEM. Reference-counted. */
+ * MEND_ENOTSUP (mode evidence), MEND_ENOMEM, those of mend_fallback_new. Reference-counted. */
 MEND_API mend_status mend_healing_runner_new(const mend_healing_options *options, mend_healing_runner **ret_runner,
                                              mend_error *error);
 MEND_API mend_healing_runner *mend_healing_runner_retain(mend_healing_runner *runner);
@@ -119,6 +123,9 @@ MEND_API mend_status mend_healing_exit(mend_healing_runner *runner, mend_healing
 /** Inside: the boundary that calls pass, and the run. Borrowed; NULL outside. */
 MEND_API mend_boundary *mend_healing_boundary(mend_healing_runner *runner);
 MEND_API mend_run *mend_healing_current_run(mend_healing_runner *runner);
+/** The chain of config's fallback.models, for mend_agent_new or mend_model_ask. Borrowed, also outside; NULL when none is
+ * configured, or allow_no_model and none could be made. */
+MEND_API mend_model *mend_healing_model(mend_healing_runner *runner);
 
 /** The plain form: enter, body, exit. Returns what body returned, or why entering failed; MEND_ABORTED when the run was
  * aborted in it. */

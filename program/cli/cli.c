@@ -37,6 +37,8 @@ int cli_fail(const char *format, ...) {
   return CLI_FAILED;
 }
 
+int cli_out_of_memory(void) { return cli_fail("%s", mend_status_message(MEND_ENOMEM)); }
+
 static const char *without_dashes(const char *word) { return word + strspn(word, "-"); }
 
 const char *cli_nearest(const char *word, const char *const *candidates) {

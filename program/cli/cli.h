@@ -15,13 +15,14 @@ typedef struct cli_command {
   void (*help)(FILE *out);
 } cli_command;
 
-extern const cli_command cli_replay;
+extern const cli_command cli_replay, cli_doctor;
 
 /* The program's name, "mend" unless its main says otherwise. */
 extern const char *cli_program;
 
 /* "mend: " and a sentence on standard error; returns CLI_FAILED. Control characters in it become visible. */
 int cli_fail(const char *format, ...) MEND_PRINTF(1, 2);
+int cli_out_of_memory(void);
 /* The candidate (of an array ended by NULL) that begins with `word`, or that it was probably meant to be; NULL when
  * none is near. Dashes in front do not count. */
 const char *cli_nearest(const char *word, const char *const *candidates);

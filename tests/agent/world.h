@@ -103,6 +103,7 @@ static const mend_tool world_tools[] = {
     {sizeof world_tools[0], "ponder", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
     {sizeof world_tools[0], "weather", MEND_EFFECT_READ_ONLY, weather, NULL, MEND_TOOL_BLOCKING},
     {sizeof world_tools[0], "fail", MEND_EFFECT_READ_ONLY, fail, NULL, MEND_TOOL_BLOCKING},
+    {sizeof world_tools[0], "pooled", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_POOLED},
     {sizeof world_tools[0], "meet", MEND_EFFECT_READ_ONLY, meet, NULL, MEND_TOOL_POOLED},
     {sizeof world_tools[0], "later", MEND_EFFECT_READ_ONLY, later, NULL, MEND_TOOL_ASYNC},
     {sizeof world_tools[0], "hang", MEND_EFFECT_READ_ONLY, hang, NULL, MEND_TOOL_POOLED},
@@ -190,8 +191,9 @@ static inline void world_close(world *w) {
   mend_bus_release(w->bus);
   if (w->clock != NULL) mend_clock_release(w->clock);
   mend__buffer_free(&w->topics);
-  cr_assert_eq(w->memory.blocks, 0, "%zu blocks are left", (size_t)w->memory.blocks);
+  /* A pool's thread lets go of its last call a little later than that ends. */
   cr_assert(mend_test_threads_are(w->threads), "%zu threads are left", mend_test_threads() - w->threads);
+  cr_assert_eq(w->memory.blocks, 0, "%zu blocks are left", (size_t)w->memory.blocks);
 }
 
 #endif

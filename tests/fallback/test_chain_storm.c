@@ -1,5 +1,5 @@
-/* Chains over time and under load, all of it in virtual time: the outage minute, many requests that fail together, and a hundred
- * streams with faults at random. */
+/* Chains over time and under load, all of it in virtual time: the outage minute, many requests that fail together,
+ * and a hundred streams with faults at random. */
 #include "fallback/troupe.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Models by their names: which are opened, which are refused with what sentence, which are left out of a chain; keys and endpoints. */
+/* Models by their names: which are opened, which are refused with what sentence, which are left out of a chain; keys
+ * and endpoints. */
 #include "fallback/chain_internal.h"
 #include "fallback/world.h"
 

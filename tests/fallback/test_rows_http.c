@@ -1,4 +1,5 @@
-/* The rows of the classification table over real HTTP: what a chain is told by the fault server, and what it does about it. */
+/* The rows of the classification table over real HTTP: what a chain is told by the fault server, and what it does
+ * about it. */
 #include "fallback/json_fields.h"
 #include "fallback/world.h"
 #include "support/fault_server.h"

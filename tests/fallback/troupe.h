@@ -1,4 +1,5 @@
-/* A chain of models that do as they are told: each request to one is a letter of its part, the last of which goes on for ever. */
+/* A chain of models that do as they are told: each request to one is a letter of its part, the last of which goes on
+ * for ever. */
 #ifndef MEND_TESTS_FALLBACK_TROUPE_H
 #define MEND_TESTS_FALLBACK_TROUPE_H
 
@@ -202,7 +203,8 @@ static inline mend_fallback_options options_of(troupe *t, mend_fallback_profile 
   return options;
 }
 
-/* `parts` are of models called `names`; both end with NULL. Each is of a provider of its own (t1, t2, ...) unless there is one. */
+/* `parts` are of models called `names`; both end with NULL. Each is of a provider of its own (t1, t2, ...) unless
+ * there is one. */
 static inline mend_status troupe_try_open(troupe *t, mend_fallback_profile profile, const char *provider,
                                           const char *const *names, const char *const *parts) {
   static const char *const providers[ACTORS] = {"t1", "t2", "t3", "t4"};

@@ -1,5 +1,6 @@
-/* Rows of a classification from JSON: refused with a place and a sentence, or a table that finds a row for everything, in which the
- * names, scopes and actions are ones that the rest of the library knows. The same bytes are looked at as a provider's body. */
+/* Rows of a classification from JSON: refused with a place and a sentence, or a table that finds a row for everything,
+ * in which the names, scopes and actions are ones that the rest of the library knows. The same bytes are looked at as a
+ * provider's body. */
 #include "fuzz/fuzz.h"
 #include "mend/fallback.h"
 

@@ -461,7 +461,7 @@ Test(healing, options_that_cannot_be) {
       {"loop_threshold_k", "10", "loop.n", MEND_EINVAL},
       {"mode", "evidence", "evidence", MEND_ENOTSUP},
       {"fallback_models", "[]", "", MEND_OK},
-      {"fallback_models", "[\"openai:gpt-4.1\"]", "fallback.models", MEND_ENOTSUP},
+      {"fallback_models", "[\"openai:gpt-4.1\"]", "fallback.models", MEND_EINVAL},
       {"loop.poll_tools", "[\"wait\"]", "", MEND_OK},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

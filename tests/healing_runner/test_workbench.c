@@ -264,7 +264,7 @@ Test(workbench, options_of_runners) {
       {other.bus, NULL, NULL, sizeof(mend_healing_options), MEND_EINVAL, "mend_healing_options.bus"},
       {NULL, other.loop, NULL, sizeof(mend_healing_options), MEND_EINVAL, "mend_healing_options.loop"},
       {NULL, NULL, NULL, 0, MEND_EINVAL, "size is 0"},
-      {NULL, NULL, &models, sizeof(mend_healing_options), MEND_ENOTSUP, "fallback.models"},
+      {NULL, NULL, &models, sizeof(mend_healing_options), MEND_EINVAL, "fallback.models"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     mend_healing_options options = MEND_HEALING_OPTIONS_INIT;

@@ -1,0 +1,238 @@
+/* An agent with two tools, whose models fail: it is asked for the next tram, on a chain of three models. The first one cannot be
+ * reached. The second one dies in the middle of a sentence, and when it is asked again before it has said a word. The third one
+ * works.
+ *
+ * The models are scripts in examples/models/, so this needs neither keys nor a network. The same over HTTP, in the words of OpenAI,
+ * Anthropic and Google:
+ *
+ *   mend-fault-server --port 8081 --script examples/models/server.json
+ *   agent --base-url http://127.0.0.1:8081 */
+#include <mend.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef EXAMPLE_MODELS
+#define EXAMPLE_MODELS "examples/models"
+#endif
+
+/* ---- Tools. Pooled ones run at the same time when a model asks for several at once ---- */
+
+static mend_status timetable(void *ctx, mend_call *call) {
+  (void)ctx;
+  return mend_call_succeed(call, MEND_STR("{\"line\":7,\"next\":\"17:42\"}"));
+}
+
+static mend_status weather(void *ctx, mend_call *call) {
+  (void)ctx;
+  return mend_call_succeed_text(call, MEND_STR("rain, 9 degrees"));
+}
+
+static const mend_tool tools_to_run[] = {
+    {.size = sizeof(mend_tool), .name = "timetable", .execute = timetable, .kind = MEND_TOOL_POOLED},
+    {.size = sizeof(mend_tool), .name = "weather", .execute = weather, .kind = MEND_TOOL_POOLED},
+};
+
+static mend_status add_tools(mend_tools *tools, mend_error *error) {
+  mend_status status = MEND_OK;
+  for (size_t i = 0; i < 2 && status == MEND_OK; i++)
+    status = mend_tools_add(tools, &tools_to_run[i], NULL, error);
+  return status;
+}
+
+/* ---- What happens, told as it happens ---- */
+
+/* "second" of "scripted:/home/me/examples/models/second.json". */
+static mend_str short_name(mend_str name) {
+  for (const char *c = name.ptr; c < name.ptr + name.len; c++) {
+    if (*c != '/') continue;
+    name.len -= (size_t)(c + 1 - name.ptr);
+    name.ptr = c + 1;
+  }
+  if (name.len > 5 && memcmp(name.ptr + name.len - 5, ".json", 5) == 0) name.len -= 5;
+  return name;
+}
+
+static mend_status tell_event(void *ctx, const mend_event *event) {
+  (void)ctx;
+  if (event->kind == MEND_EVENT_MODEL_ERROR) {
+    const mend_model_error_event *failed = (const mend_model_error_event *)event;
+    printf("\n    [%.*s fails: %.*s]", MEND_STR_ARG(short_name(failed->model)), MEND_STR_ARG(failed->error));
+  } else if (event->kind == MEND_EVENT_MODEL_FALLBACK) {
+    const mend_model_fallback_event *moved = (const mend_model_fallback_event *)event;
+    printf("\n    [%.*s takes over]", MEND_STR_ARG(short_name(moved->to)));
+  } else if (event->kind == MEND_EVENT_TOOL_BEFORE) {
+    const mend_tool_before_event *before = (const mend_tool_before_event *)event;
+    printf("\n    [tool %.*s %.*s]", MEND_STR_ARG(before->tool_name), MEND_STR_ARG(before->args));
+  } else if (event->kind == MEND_EVENT_TOOL_AFTER) {
+    const mend_tool_after_event *after = (const mend_tool_after_event *)event;
+    printf("\n    [tool %.*s says %.*s]", MEND_STR_ARG(after->tool_name), MEND_STR_ARG(after->result));
+  }
+  return MEND_OK;
+}
+
+/* Text as it comes; each reply on a line of its own. */
+static void print_delta(void *ctx, const mend_delta *delta) {
+  bool *is_in_line = ctx;
+  if (delta->kind != MEND_PART_TEXT) return;
+  if (!*is_in_line) printf("\n  agent: ");
+  *is_in_line = true;
+  printf("%.*s", MEND_STR_ARG(delta->text));
+  fflush(stdout);
+}
+
+static void end_line(void *ctx, uint32_t turn, const mend_reply *reply) {
+  (void)turn;
+  *(bool *)ctx = false;
+  printf("\n    [answered by %.*s]", MEND_STR_ARG(short_name(reply->target)));
+}
+
+static mend_str without_quotes(mend_str text) {
+  if (text.len < 2 || text.ptr[0] != '"') return text;
+  return (mend_str){text.ptr + 1, text.len - 2};
+}
+
+/* One of the report's attempts: a JSON object. */
+static void print_attempt(mend_json *json) {
+  mend_str target = MEND_STR("?"), verdict = target, action = MEND_STR("answered"), ms = target;
+  while (mend_json_next(json) == MEND_JSON_KEY) {
+    mend_str *member = mend_json_is(json, MEND_STR("target"))   ? &target
+                       : mend_json_is(json, MEND_STR("class"))  ? &verdict
+                       : mend_json_is(json, MEND_STR("action")) ? &action
+                       : mend_json_is(json, MEND_STR("ms"))     ? &ms
+                                                                : NULL;
+    mend_str value;
+    if (mend_json_value(json, &value) != MEND_OK) return;
+    if (member != NULL) *member = without_quotes(value);
+  }
+  printf("     %.*s: %.*s, %.*s (%.1f ms)\n", MEND_STR_ARG(short_name(target)), MEND_STR_ARG(verdict),
+         MEND_STR_ARG(action), mend_json_double(ms));
+}
+
+static void print_report(const mend_agent_report *report) {
+  mend_json json;
+  mend_json_init(&json, report->attempts, MEND_JSON_DEPTH);
+  printf("\n  -> %s after %u request%s; attempts of the last one:\n", mend_agent_end_name(report->end),
+         (unsigned)report->turns, report->turns == 1 ? "" : "s");
+  for (mend_json_next(&json); mend_json_next(&json) == MEND_JSON_OBJECT;)
+    print_attempt(&json);
+}
+
+/* ---- The agent ---- */
+
+static mend_status ask(mend_agent *agent, const char *task, bool *is_in_line, mend_error *error) {
+  mend_agent_report report = MEND_AGENT_REPORT_INIT;
+  printf("\n  you: %s", task);
+  *is_in_line = false;
+  const mend_status status = mend_agent_run(agent, mend_str_from(task), &report, error);
+  print_report(&report);
+  mend_agent_report_clear(&report);
+  return status;
+}
+
+static mend_status open_agent(mend_healing_runner *runner, bool *is_in_line, mend_agent **ret_agent,
+                              mend_error *error) {
+  /* What the model is told of the tools. */
+  const mend_tool_spec specs[] = {
+      {.size = sizeof(mend_tool_spec),
+       .name = MEND_STR("timetable"),
+       .description = MEND_STR("When the next tram of a line leaves."),
+       .schema = MEND_STR("{\"type\":\"object\",\"properties\":{\"line\":{\"type\":\"integer\"}}}")},
+      {.size = sizeof(mend_tool_spec),
+       .name = MEND_STR("weather"),
+       .description = MEND_STR("What the weather is like."),
+       .schema = MEND_STR("{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}}}")},
+  };
+  mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
+  options.name = "tram guide";
+  options.model = mend_healing_model(runner);
+  options.boundary = mend_healing_boundary(runner);
+  options.tools = specs;
+  options.tool_count = sizeof specs / sizeof specs[0];
+  options.instructions = "You help people in Basel to get around.";
+  options.delta = print_delta;
+  options.turn = end_line;
+  options.ctx = is_in_line;
+  return mend_agent_new(&options, ret_agent, error);
+}
+
+static mend_status converse(mend_healing_runner *runner, mend_error *error) {
+  bool is_in_line = false;
+  mend_agent *agent;
+  mend_status status = open_agent(runner, &is_in_line, &agent, error);
+  if (status != MEND_OK) return status;
+  status = ask(agent, "When does the next tram 7 leave, and do I need an umbrella?", &is_in_line, error);
+  if (status == MEND_EFAILED) {
+    printf("\n  Half a sentence is out: another model would begin anew in the middle of it, so nobody takes over by\n"
+           "  itself once something was said. The conversation is as it was, and you ask again.\n");
+    status = ask(agent, "Please try again.", &is_in_line, error);
+  }
+  mend_agent_free(agent);
+  return status;
+}
+
+/* ---- The scope ---- */
+
+static const char scripted_models[] =
+    "[\"scripted:" EXAMPLE_MODELS "/primary.json\", \"scripted:" EXAMPLE_MODELS "/second.json\", "
+    "\"scripted:" EXAMPLE_MODELS "/third.json\"]";
+static const char served_models[] = "[\"openai:gpt-4.1\", \"anthropic:claude-sonnet-4-6\", \"google:gemini-2.5-pro\"]";
+
+static mend_status heal(mend_bus *bus, mend_tools *tools, const char *base_url, mend_error *error) {
+  const mend_endpoint endpoints[] = {{"openai", base_url}, {"anthropic", base_url}, {"google", base_url}};
+  const mend_key any_key = {NULL, "not-a-secret"};
+  mend_options config = MEND_OPTIONS_INIT;
+  mend_fallback_options models = MEND_FALLBACK_OPTIONS_INIT;
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  config.fallback.models = mend_str_from(base_url != NULL ? served_models : scripted_models);
+  if (base_url != NULL) {
+    models.endpoints = endpoints;
+    models.endpoint_count = 3;
+    models.keys = &any_key;
+    models.key_count = 1;
+  }
+  options.bus = bus;
+  options.config = &config;
+  options.tools = tools;
+  options.models = &models;
+  mend_healing_runner *runner;
+  mend_status status = mend_healing_runner_new(&options, &runner, error);
+  if (status != MEND_OK) return status;
+
+  mend_healing_report report = MEND_HEALING_REPORT_INIT;
+  mend_scope_options scope = MEND_SCOPE_OPTIONS_INIT;
+  scope.ret_report = &report;
+  MEND_HEALING_SCOPE(runner, &scope) { status = converse(runner, error); }
+  mend_healing_runner_release(runner);
+  if (report.status != MEND_OK && status == MEND_OK) {
+    *error = report.error;
+    status = report.status;
+  }
+  return status;
+}
+
+static mend_status tell_story(const char *base_url, mend_error *error) {
+  mend_bus *bus = NULL;
+  mend_tools *tools = NULL;
+  mend_status status = mend_bus_new(NULL, &bus, error);
+  if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", tell_event, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_tools_new(NULL, &tools);
+  if (status == MEND_OK) status = add_tools(tools, error);
+  if (status == MEND_OK) status = heal(bus, tools, base_url, error);
+  mend_tools_release(tools);
+  mend_bus_release(bus);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  const bool has_url = argc == 3 && strcmp(argv[1], "--base-url") == 0;
+  mend_error error = MEND_ERROR_INIT;
+  if (argc != 1 && !has_url) {
+    fprintf(stderr, "usage: agent [--base-url http://127.0.0.1:PORT]\n");
+    return 2;
+  }
+  printf("\n  A chain of three models: the first is not there, the second breaks off, the third works.\n");
+  const mend_status status = tell_story(has_url ? argv[2] : NULL, &error);
+  if (status != MEND_OK) fprintf(stderr, "agent: %s\n", mend_error_sentence(&error, status));
+  return status == MEND_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,172 @@
+#include "program/doctor/provider.h"
+
+#include "mend/json.h"
+
+#include <stdlib.h>
+
+/* ---- Keys ---- */
+
+const char *doctor_find_variable(const mend__dialect *dialect) {
+  for (const char *const *each = dialect->variables; *each != NULL; each++) {
+    const char *value = getenv(*each);
+    if (value != NULL && value[0] != '\0') return *each;
+  }
+  return NULL;
+}
+
+const char *doctor_find_key(const mend__dialect *dialect) {
+  const char *variable = doctor_find_variable(dialect);
+  return variable != NULL ? getenv(variable) : NULL;
+}
+
+/* ---- Asking a provider ---- */
+
+/* The headers a request of this dialect has. */
+static mend_status write_headers(const mend__dialect *dialect, mend__wire *wire, mend_error *error) {
+  mend_messages *messages;
+  mend_model_request request = MEND_MODEL_REQUEST_INIT;
+  mend_status status = mend_messages_new(NULL, &messages);
+  if (status != MEND_OK) return status;
+  status = mend_messages_add_user(messages, MEND_STR("hello"));
+  request.messages = messages;
+  if (status == MEND_OK)
+    status = mend__dialect_write(dialect, &request, MEND_STR("any"), doctor_find_key(dialect), wire, error);
+  mend_messages_free(messages);
+  return status;
+}
+
+static mend_status ask(doctor_provider *asked, mend_loop *loop, mend__http *http, double limit_s, mend_error *error) {
+  mend__wire wire;
+  mend__buffer url;
+  mend__wire_init(&wire, NULL);
+  mend__buffer_init(&url, NULL);
+  mend_str base = mend_str_from(asked->base_url);
+  while (base.len > 0 && base.ptr[base.len - 1] == '/')
+    base.len--;
+  mend__buffer_printf(&url, "%.*s/models", MEND_STR_ARG(base));
+  mend__buffer_char(&url, '\0');
+  mend_status status = url.failed ? MEND_ENOMEM : write_headers(asked->dialect, &wire, error);
+  if (status == MEND_OK) status = visit_url(loop, http, url.data, &wire, limit_s, &asked->visit, error);
+  mend__buffer_free(&url);
+  mend__wire_free(&wire);
+  return status;
+}
+
+/* ---- What came of it ---- */
+
+static void say_fault(doctor_sheet *sheet, const doctor_provider *asked) {
+  static const struct {
+    const char *fault, *sentence, *advice;
+  } rows[] = {
+      {"dns", "its name is not found", "Is this machine online? Else check the name, and this machine's resolver."},
+      {"refused", "nothing listens there", "Start the server, or check host and port of the base URL."},
+      {"connect_failed", "there is no way to it", "Is this machine online, and does it need --proxy URL?"},
+      {"certificate", "its certificate is not trusted",
+       "Check the clock and the package ca-certificates; a server with one of its own: --ca-file FILE."},
+      {"timeout", "it does not answer in time",
+       "Does this machine need --proxy URL? A longer wait: --timeout SECONDS."},
+      {NULL, "the connection broke off", "Try again; if it stays so, something on the way does not let it through."},
+  };
+  size_t row = 0;
+  while (rows[row].fault != NULL && strcmp(rows[row].fault, asked->visit.fault) != 0)
+    row++;
+  const char *message = asked->visit.message;
+  doctor_say(sheet, DOCTOR_PROBLEM, asked->dialect->provider, rows[row].advice, "%s: %s%s%s%s", asked->base_url,
+             rows[row].sentence, message[0] != '\0' ? " (" : "", message, message[0] != '\0' ? ")" : "");
+}
+
+/* Google answers 400 to a wrong key. */
+static bool is_refusal(const doctor_provider *asked) {
+  const uint32_t status = asked->visit.status;
+  return status == 401 || status == 403 || (status == 400 && asked->dialect == &mend__dialect_google);
+}
+
+static void say_answer(doctor_sheet *sheet, const doctor_provider *asked, bool takes_key) {
+  doctor_say(sheet, DOCTOR_OK, asked->dialect->provider, NULL, "%s answers within %llu ms%s%s", asked->base_url,
+             (unsigned long long)(asked->visit.ns / 1000000 + 1),
+             strncmp(asked->base_url, "https", 5) == 0 ? ", over TLS" : "", takes_key ? ", and takes the key" : "");
+}
+
+static void say_trouble(doctor_sheet *sheet, const doctor_provider *asked) {
+  static const struct {
+    uint32_t first, last; /* status */
+    doctor_state state;
+    const char *sentence, *advice;
+  } rows[] = {
+      {300, 399, DOCTOR_PROBLEM, "redirects", "Give the address it redirects to: mend follows no redirects."},
+      {404, 405, DOCTOR_WARNING, "has no list of models", "Check the base URL, which mostly ends in /v1."},
+      {402, 402, DOCTOR_WARNING, "wants money", "Look at the account's balance."},
+      {429, 429, DOCTOR_WARNING, "takes no more requests", "Wait, or look at the account's limits."},
+      {0, UINT32_MAX, DOCTOR_WARNING, "has trouble", "If it stays so, look at the provider's status page."},
+  };
+  const uint32_t status = asked->visit.status;
+  size_t row = 0;
+  while (status < rows[row].first || status > rows[row].last)
+    row++;
+  doctor_say(sheet, rows[row].state, asked->dialect->provider, rows[row].advice, "%s %s (status %u)", asked->base_url,
+             rows[row].sentence, status);
+}
+
+static void say_reply(doctor_sheet *sheet, const doctor_provider *asked) {
+  const char *variable = doctor_find_variable(asked->dialect);
+  if (asked->visit.status == 200) {
+    say_answer(sheet, asked, variable != NULL);
+  } else if (!is_refusal(asked)) {
+    say_trouble(sheet, asked);
+  } else if (variable == NULL) {
+    say_answer(sheet, asked, false);
+  } else {
+    doctor_say(sheet, DOCTOR_PROBLEM, asked->dialect->provider,
+               "Make a new key, or check that it is one of this provider's.", "%s refuses the key in %s (status %u)",
+               asked->base_url, variable, asked->visit.status);
+  }
+}
+
+static void say_skew(doctor_sheet *sheet, const doctor_provider *asked) {
+  enum { MUCH_S = 60 };
+  const long long skew_s = asked->visit.skew_s;
+  if (skew_s >= -MUCH_S && skew_s <= MUCH_S) return;
+  doctor_say(sheet, DOCTOR_WARNING, "clock", "Set this machine's clock: dates in Retry-After would be misread.",
+             "it is %lld s %s that of %s", skew_s > 0 ? skew_s : -skew_s, skew_s > 0 ? "ahead of" : "behind",
+             asked->dialect->provider);
+}
+
+mend_status doctor_check_provider(doctor_sheet *sheet, doctor_provider *asked, mend_loop *loop, mend__http *http,
+                                  double limit_s, mend_error *error) {
+  const mend_status status = ask(asked, loop, http, limit_s, error);
+  if (status == MEND_EINVAL) {
+    doctor_say(sheet, DOCTOR_PROBLEM, asked->dialect->provider, NULL, "%s", error->message);
+    return MEND_OK;
+  }
+  if (status != MEND_OK) return status;
+  if (asked->visit.fault != NULL) {
+    say_fault(sheet, asked);
+  } else {
+    say_reply(sheet, asked);
+    say_skew(sheet, asked);
+    asked->has_list = asked->visit.status == 200;
+  }
+  return MEND_OK;
+}
+
+/* ---- The list of models ---- */
+
+/* Whether a string is the model's id, as it is or in a path: "models/gemini-2.5-pro". */
+static bool names(const mend_json *json, const char *id) {
+  const size_t len = strlen(id);
+  const mend_str text = json->slice;
+  if (text.len < len || memcmp(text.ptr + text.len - len, id, len) != 0) return false;
+  return text.len == len || text.ptr[text.len - len - 1] == '/';
+}
+
+bool doctor_may_have(const doctor_provider *asked, const char *id) {
+  mend_json json;
+  bool goes_on = false;
+  mend_json_init(&json, mend__buffer_text(&asked->visit.body), MEND_JSON_DEPTH);
+  for (mend_json_next(&json); json.token > MEND_JSON_END; mend_json_next(&json)) {
+    if (json.token == MEND_JSON_STRING && names(&json, id)) return true;
+    if (json.token == MEND_JSON_TRUE) goes_on = true;
+    if (json.token == MEND_JSON_KEY && mend_json_is(&json, MEND_STR("nextPageToken"))) goes_on = true;
+  }
+  return goes_on || json.token != MEND_JSON_END;
+}
