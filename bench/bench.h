@@ -43,7 +43,7 @@ typedef struct bench_rows {
 } bench_rows;
 
 extern const bench_rows bench_bus_rows, bench_watchdog_rows, bench_hook_rows, bench_hash_rows, bench_replay_rows,
-    bench_http_rows;
+    bench_http_rows, bench_model_rows;
 
 #define BENCH_ROWS(array)                                                                                              \
   { (array), sizeof(array) / sizeof *(array) }

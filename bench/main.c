@@ -36,8 +36,8 @@ mend_bus *bench_bus(const mend_allocator *allocator, mend_clock *clock) {
 
 /* Calls `visit` for every row until it says false. */
 static void each_row(bool (*visit)(void *ctx, const bench_row *row), void *ctx) {
-  const bench_rows *const groups[] = {&bench_bus_rows,  &bench_watchdog_rows, &bench_hook_rows,
-                                      &bench_hash_rows, &bench_replay_rows,   &bench_http_rows};
+  const bench_rows *const groups[] = {&bench_bus_rows,    &bench_watchdog_rows, &bench_hook_rows, &bench_hash_rows,
+                                      &bench_replay_rows, &bench_http_rows,     &bench_model_rows};
   for (size_t group = 0; group < sizeof groups / sizeof groups[0]; group++) {
     for (size_t i = 0; i < groups[group]->count; i++) {
       if (!visit(ctx, &groups[group]->rows[i])) return;

@@ -34,6 +34,9 @@ BENCH_PEER_ROW(simdjson)          /* the same arguments: every value is read */
 double bench_emitter_listeners(const bench_row *row);
 double bench_emitter_topics(const bench_row *row);
 
+/* OpenAI's SDK for Node: nanoseconds of a stream of the server at this base URL. NaN when it is not installed. */
+double bench_openai_stream(const char *url);
+
 /* Bytes of a handler; 0 when the peer is not there. */
 BENCH_PEER size_t bench_glib_bytes_a_handler(void);
 size_t bench_emitter_bytes_a_listener(void);

@@ -9,11 +9,13 @@
 #include <string.h>
 
 extern const torture_room torture_core, torture_bus, torture_journal, torture_watchdogs, torture_hooks, torture_flows,
-    torture_metacognition, torture_loop, torture_models, torture_chain, torture_healing, torture_workbench;
+    torture_metacognition, torture_loop, torture_models, torture_chain, torture_healing, torture_workbench,
+    torture_agent;
 
 static const torture_room *const rooms[] = {
-    &torture_core,          &torture_bus,  &torture_journal, &torture_watchdogs, &torture_hooks,   &torture_flows,
-    &torture_metacognition, &torture_loop, &torture_models,  &torture_chain,     &torture_healing, &torture_workbench,
+    &torture_core,    &torture_bus,           &torture_journal, &torture_watchdogs, &torture_hooks,
+    &torture_flows,   &torture_metacognition, &torture_loop,    &torture_models,    &torture_chain,
+    &torture_healing, &torture_workbench,     &torture_agent,
 };
 enum { ROOMS = sizeof rooms / sizeof rooms[0] };
 
