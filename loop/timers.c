@@ -27,8 +27,8 @@ mend_status mend_loop_after(mend_loop *loop, uint64_t delay_ns, void (*function)
 }
 
 void mend_timer_cancel(mend_timer **given) {
+  if (given == NULL || *given == NULL) return;
   mend_timer *timer = *given;
-  if (timer == NULL) return;
   *given = NULL;
   mend_loop *loop = timer->loop;
   pthread_mutex_lock(&loop->lock);
