@@ -97,8 +97,18 @@ static bool run_counted(void *ctx, const bench_row *row) {
   return false;
 }
 
+/* 1 to 999999, in digits alone; 0 for anything else. */
+static uint64_t read_times(const char *text) {
+  const size_t len = strlen(text);
+  return len <= 6 && strspn(text, "0123456789") == len ? strtoull(text, NULL, 10) : 0;
+}
+
 static int run_for_instructions(const char *key, const char *times) {
-  counting wanted = {key, strtoull(times, NULL, 10), false};
+  counting wanted = {key, read_times(times), false};
+  if (wanted.times == 0) {
+    fprintf(stderr, "mend-bench: TIMES is %s, expected 1 to 999999\n", times);
+    return 2;
+  }
   each_row(run_counted, &wanted);
   if (!wanted.found) fprintf(stderr, "mend-bench: no row is called %s\n", key);
   return wanted.found ? 0 : 2;
@@ -113,6 +123,9 @@ static void print_compiler(void) {
 }
 
 /* ---- Arguments ---- */
+
+/* 2 when not all of it could be written. */
+static int finish_output(int status) { return fflush(stdout) != 0 || ferror(stdout) ? 2 : status; }
 
 static int usage(FILE *out) {
   fputs("usage: mend-bench [--quick] [--markdown] [--strict] [--only TEXT]\n"
@@ -130,10 +143,21 @@ static int usage(FILE *out) {
         "nothing, to be run under callgrind\n"
         "  --help       this text\n",
         out);
-  return out == stdout ? 0 : 2;
+  return out == stdout ? finish_output(0) : 2;
 }
 
 enum { KEYS = 1, COMPILER, INSTRUCTIONS };
+
+/* What is asked for instead of measuring. */
+static int answer(int option, char **rest, int rest_count) {
+  if (rest_count != (option == INSTRUCTIONS ? 1 : 0)) return usage(stderr);
+  switch (option) {
+  case KEYS: each_row(print_key, NULL); break;
+  case COMPILER: print_compiler(); break;
+  default: return run_for_instructions(optarg, rest[0]);
+  }
+  return finish_output(0);
+}
 
 int main(int argc, char **argv) {
   static const struct option options[] = {{"quick", no_argument, NULL, 'q'},
@@ -153,15 +177,14 @@ int main(int argc, char **argv) {
     case 'm': markdown = true; break;
     case 's': strict = true; break;
     case 'o': only = optarg; break;
-    case KEYS: each_row(print_key, NULL); return 0;
-    case COMPILER: print_compiler(); return 0;
-    case INSTRUCTIONS: return optind + 1 == argc ? run_for_instructions(optarg, argv[optind]) : usage(stderr);
+    case KEYS:
+    case COMPILER:
+    case INSTRUCTIONS: return answer(option, argv + optind, argc - optind);
     case 'h': return usage(stdout);
     default: return usage(stderr);
     }
   }
   if (optind < argc) return usage(stderr);
   const unsigned missed = print_tables(only, quick, markdown);
-  if (ferror(stdout) || fflush(stdout) != 0) return 2;
-  return strict && missed > 0 ? 1 : 0;
+  return finish_output(strict && missed > 0 ? 1 : 0);
 }

@@ -7,6 +7,7 @@
 #define MEND_BUS_INTERNAL_H
 
 #include "bus/room.h"
+#include "core/heap.h"
 #include "core/memory.h"
 #include "core/mix.h"
 #include "core/strmap.h"
@@ -145,8 +146,8 @@ struct mend_run {
   mend__slot_entry slots[MEND__SLOT_COUNT];
   pthread_mutex_t mutex;
   mend__retired retired;
-  struct mend_run *previous, *next;           /* in bus->runs */
-  struct mend_run *less_recent, *more_recent; /* by last event, of those that are kept and not referenced */
+  struct mend_run *previous, *next; /* in bus->runs */
+  mend_deadline idle;               /* in bus->idle, from its last event on */
   mend_str id, parent_id, parent_call, agent, session_id, project_id;
   char text[]; /* what they point to */
 };
@@ -187,7 +188,8 @@ struct mend_bus {
   mend__strmap runs_by_id;
   mend_run *runs;
   size_t run_count, kept_count;
-  mend_run *least_recent, *most_recent;
+  mend__heap idle; /* those that are kept and not referenced: the one whose last event is oldest first */
+  uint64_t idle_order;
   uint64_t runs_evicted;
   uint64_t id_seed, id_counter;
 

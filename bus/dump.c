@@ -20,7 +20,7 @@ static void write_counters(mend__buffer *text, mend_bus *bus) {
 static void write_subscription(mend__buffer *text, mend_bus *bus, const mend_subscription *subscription) {
   if (subscription == NULL) return; /* closed */
   mend__buffer_printf(text, "    ");
-  mend__buffer_json_string(text, mend__pattern_text(bus, subscription->match, subscription->pattern));
+  mend__buffer_quoted(text, mend__pattern_text(bus, subscription->match, subscription->pattern));
   mend__buffer_printf(text, ": handler 0x%" PRIxPTR ", context 0x%" PRIxPTR "\n", (uintptr_t)subscription->handler,
                       (uintptr_t)subscription->ctx);
 }
@@ -33,7 +33,7 @@ static void write_topics(mend__buffer *text, mend_bus *bus) {
     mend__subscribers *subscribers = atomic_load(&topic->subscribers);
     if (subscribers == NULL) continue;
     mend__buffer_printf(text, "  ");
-    mend__buffer_json_string(text, topic->name);
+    mend__buffer_quoted(text, topic->name);
     mend__buffer_char(text, '\n');
     for (uint32_t i = 0; i < subscribers->count; i++)
       write_subscription(text, bus, atomic_load(&subscribers->items[i]));
@@ -43,10 +43,10 @@ static void write_topics(mend__buffer *text, mend_bus *bus) {
 static void write_run(mend__buffer *text, mend_run *run, uint64_t now_ns) {
   const uint64_t last_ns = atomic_load(&run->last_event_ns);
   mend__buffer_printf(text, "  ");
-  mend__buffer_json_string(text, run->id);
+  mend__buffer_quoted(text, run->id);
   if (run->agent.ptr != NULL) {
     mend__buffer_printf(text, " of ");
-    mend__buffer_json_string(text, run->agent);
+    mend__buffer_quoted(text, run->agent);
   }
   mend__buffer_printf(text, ": %" PRIu64 " events, %" PRIu32 " references, ", atomic_load(&run->seq),
                       atomic_load(&run->references));

@@ -228,11 +228,13 @@ static mend_status open_queue(mend_bus *bus, mend_run *run, const char *pattern,
 
 mend_status mend_bus_queue(mend_bus *bus, const char *pattern, const mend_queue_options *options,
                            mend_queue **ret_queue, mend_error *error) {
+  if (bus == NULL) return mend_error_set(error, MEND_EINVAL, "a queue: its bus is NULL");
   return open_queue(bus, NULL, pattern, options, ret_queue, error);
 }
 
 mend_status mend_run_queue(mend_run *run, const char *pattern, const mend_queue_options *options,
                            mend_queue **ret_queue, mend_error *error) {
+  if (run == NULL) return mend_error_set(error, MEND_EINVAL, "a queue: its run is NULL");
   return open_queue(mend_run_bus(run), run, pattern, options, ret_queue, error);
 }
 

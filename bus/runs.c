@@ -76,25 +76,21 @@ static mend_status make_run(mend_bus *bus, const mend_run_options *options, mend
 
 /* ---- Runs that stay known: those without references wait in order of their last event ---- */
 
-static uint64_t last_event_of(mend_run *run) { return atomic_load_explicit(&run->last_event_ns, memory_order_relaxed); }
-
-/* A run is let go of soon after its last event, so its place is near the end; or all are, the latest first. */
+/* Without references nothing is published, so its place stays right. */
 static void idle_insert(mend_run *run) {
-  mend_bus *bus = run->bus;
-  const bool is_oldest = bus->least_recent != NULL && last_event_of(run) < last_event_of(bus->least_recent);
-  mend_run *before = is_oldest ? NULL : bus->most_recent;
-  while (before != NULL && last_event_of(before) > last_event_of(run))
-    before = before->less_recent;
-  run->less_recent = before;
-  run->more_recent = before != NULL ? before->more_recent : bus->least_recent;
-  *(before != NULL ? &before->more_recent : &bus->least_recent) = run;
-  *(run->more_recent != NULL ? &run->more_recent->less_recent : &bus->most_recent) = run;
+  run->idle.due_ns = atomic_load_explicit(&run->last_event_ns, memory_order_relaxed);
+  run->idle.order = run->bus->idle_order++;
+  mend__heap_push(&run->bus->idle, &run->idle);
 }
 
-static void idle_remove(mend_run *run) {
-  mend_bus *bus = run->bus;
-  *(run->less_recent != NULL ? &run->less_recent->more_recent : &bus->least_recent) = run->more_recent;
-  *(run->more_recent != NULL ? &run->more_recent->less_recent : &bus->most_recent) = run->less_recent;
+static void idle_remove(mend_run *run) { mend__heap_remove(&run->bus->idle, &run->idle); }
+
+/* Taken out; NULL when there is none. */
+static mend_run *idle_take_oldest(mend_bus *bus) {
+  mend_deadline *oldest = mend__heap_min(&bus->idle);
+  if (oldest == NULL) return NULL;
+  mend__heap_remove(&bus->idle, oldest);
+  return MEND__CONTAINER(oldest, mend_run, idle);
 }
 
 /* Under the mutex: nobody has a reference and nobody can get one any more. */
@@ -105,9 +101,8 @@ static void retire_run(mend_run *run) {
 }
 
 static void evict_beyond_limit(mend_bus *bus) {
-  while (bus->kept_count > bus->run_limit && bus->least_recent != NULL) {
-    mend_run *run = bus->least_recent;
-    idle_remove(run);
+  mend_run *run;
+  while (bus->kept_count > bus->run_limit && (run = idle_take_oldest(bus)) != NULL) {
     retire_run(run);
     bus->runs_evicted++;
   }
@@ -123,6 +118,7 @@ void mend__run_retain_known(mend_run *run) {
 
 static mend_status check_options(mend_bus *bus, const mend_run_options *given, mend_run_options *ret_options) {
   *ret_options = (mend_run_options)MEND_RUN_OPTIONS_INIT;
+  if (bus == NULL) return MEND_EINVAL;
   mend_status status = mend__options_take(ret_options, given, "mend_run_options", NULL);
   if (status != MEND_OK) return status;
   if (ret_options->id.ptr != NULL && (ret_options->id.len == 0 || ret_options->id.len > 255)) return MEND_EINVAL;
@@ -247,11 +243,8 @@ void mend__run_free(mend_run *run) {
 }
 
 void mend__runs_free_kept(mend_bus *bus) {
-  while (bus->least_recent != NULL) {
-    mend_run *run = bus->least_recent;
-    idle_remove(run);
+  for (mend_run *run; (run = idle_take_oldest(bus)) != NULL;)
     retire_run(run);
-  }
 }
 
 mend_bus *mend_run_bus(const mend_run *run) { return run->bus; }

@@ -125,6 +125,25 @@ void mend__buffer_json_string_cut(mend__buffer *buffer, mend_str text, size_t ma
   mend__buffer_char(buffer, '"');
 }
 
+static bool is_quoted_as_is(mend_str character) {
+  return mend__json_plain_len(character) == character.len && mend__is_printable(character);
+}
+
+void mend__buffer_quoted(mend__buffer *buffer, mend_str text) {
+  mend__buffer_char(buffer, '"');
+  while (text.len > 0) {
+    const mend_str character = {text.ptr, mend__character_len(text)};
+    char escaped[MEND__JSON_ESCAPE_MAX];
+    if (is_quoted_as_is(character)) {
+      mend__buffer_str(buffer, character);
+      text = without_first(text, character.len);
+    } else {
+      mend__buffer_bytes(buffer, escaped, mend__escape_first(&text, escaped));
+    }
+  }
+  mend__buffer_char(buffer, '"');
+}
+
 /* ---- Numbers ----------------------------------------------------------------------------------------------- */
 
 /* Writes at least min_digits digits. */

@@ -36,6 +36,8 @@ void mend__buffer_json_string(mend__buffer *buffer, mend_str text);
 void mend__buffer_json_string_cut(mend__buffer *buffer, mend_str text, size_t max_chars);
 /* A string, or null for an absent text. */
 void mend__buffer_json_text(mend__buffer *buffer, mend_str text);
+/* For people: as a JSON string, where what does not show as itself (core/text.h) is escaped too. */
+void mend__buffer_quoted(mend__buffer *buffer, mend_str text);
 void mend__buffer_u64(mend__buffer *buffer, uint64_t value);
 /* The shortest of 15, 16 or 17 digits that read back as the same double, in any locale; not finite: null. */
 void mend__buffer_f64(mend__buffer *buffer, double value);

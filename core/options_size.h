@@ -6,8 +6,8 @@
 
 /* Copies what the caller's header knew over the defaults in `target`, whose first member is its size, as is that of
  * `given`. `target` keeps its own size. `given` may be NULL: defaults. `name` is the type's, for the sentence. Size 0,
- * or more than this library knows with non-zero bytes in the unknown part, is MEND_EINVAL and leaves `target` as it
- * was. */
+ * one beyond 64 KiB, or more than this library knows with non-zero bytes in the unknown part, is MEND_EINVAL and leaves
+ * `target` as it was. */
 mend_status mend__options_take(void *target, const void *given, const char *name, mend_error *error);
 
 /* The same for the whole tree, whose groups are of any version too: their sizes say where the next one begins. */

@@ -68,19 +68,49 @@ size_t mend__character_len(mend_str text) {
   return len > 0 ? len : 1;
 }
 
-static bool is_control(mend_str character) {
+/* Of a well-formed character. */
+static uint32_t decode(mend_str character) {
   const unsigned char first = (unsigned char)character.ptr[0];
-  if (first < 0x80) return first < 0x20 || first == 0x7F;
-  return first == 0xC2 && (unsigned char)character.ptr[1] < 0xA0;
+  uint32_t code = character.len == 1 ? first : first & (0x7Fu >> character.len);
+  for (size_t i = 1; i < character.len; i++)
+    code = code << 6 | ((unsigned char)character.ptr[i] & 0x3F);
+  return code;
+}
+
+static bool shows_as_itself(uint32_t code) {
+  static const struct {
+    uint32_t first, last;
+  } hidden[] = {
+      {0, 0x1F},        {0x7F, 0x9F},     /* controls */
+      {0x61C, 0x61C},   {0x200E, 0x200F}, /* directions, */
+      {0x202A, 0x202E}, {0x2066, 0x2069}, /* which turn round what stands beside them */
+      {0x2028, 0x2029},                   /* line and paragraph separators */
+      {0xFEFF, 0xFEFF},                   /* a byte order mark */
+  };
+  for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+    if (code >= hidden[i].first && code <= hidden[i].last) return false;
+  }
+  return true;
 }
 
 bool mend__is_printable(mend_str text) {
   while (text.len > 0) {
     const mend__prefix character = mend__utf8_prefix(text.ptr, text.len);
-    if (!character.whole || is_control((mend_str){text.ptr, character.len})) return false;
+    if (!character.whole || !shows_as_itself(decode((mend_str){text.ptr, character.len}))) return false;
     text = (mend_str){text.ptr + character.len, text.len - character.len};
   }
   return true;
+}
+
+size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
+  const mend__prefix character = mend__utf8_prefix(rest->ptr, rest->len);
+  if (!character.whole || character.len == 1) return mend__json_escape_first(rest, ret_bytes);
+  const uint32_t code = decode((mend_str){rest->ptr, character.len});
+  *rest = (mend_str){rest->ptr + character.len, rest->len - character.len};
+  memcpy(ret_bytes, "\\u", 2);
+  for (unsigned i = 0; i < 4; i++)
+    ret_bytes[2 + i] = mend__hex_digit(code >> (12 - 4 * i));
+  return MEND__JSON_ESCAPE_MAX;
 }
 
 mend_str mend__skip_blanks(mend_str text) {

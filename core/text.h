@@ -66,8 +66,11 @@ size_t mend__json_escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_
  * text is not empty. */
 size_t mend__character_len(mend_str text);
 
-/* Whether it is UTF-8 without control characters (C0, DEL, C1): what events, journals and terminals show as it is. */
+/* Whether it is UTF-8 that terminals and logs show as it is: no control characters (C0, DEL, C1), none that change the
+ * direction of text, no line or paragraph separators, no byte order mark. */
 bool mend__is_printable(mend_str text);
+/* As mend__json_escape_first, for what does not show as itself too. */
+size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]);
 
 /* ---- ASCII ---- */
 

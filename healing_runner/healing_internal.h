@@ -27,13 +27,21 @@ mend_status mend__models_open(mend_healing_runner *runner, const mend_healing_op
 
 /* ---- runner.c ---- */
 
+/* What is counted of a scope's run. A publish on another thread may be counting when the scope and its runner are gone,
+ * so the scope and its subscription have a reference each. */
+typedef struct mend__healing_counts {
+  atomic_size_t references;
+  const mend_allocator *allocator;
+  atomic_uint_least64_t detections, actions;
+} mend__healing_counts;
+
 /* What a scope sets up, in this order; exit and a failed enter take it down from the end. */
 typedef struct mend__healing_scope {
   _Atomic(mend_boundary *) boundary;
+  mend__healing_counts *counts;
   mend_subscription *counting;
   size_t watched; /* of the runner's watchdogs, from the first */
   bool waits;
-  atomic_uint_least64_t detections, actions;
 } mend__healing_scope;
 
 struct mend_healing_runner {

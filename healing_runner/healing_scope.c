@@ -46,18 +46,34 @@ static mend_status watch(mend_healing_runner *runner, mend_error *error) {
   return mend_bus_set_poll_interval(runner->bus, runner->config.poll_interval_s, error);
 }
 
+static void counts_release(void *ctx) {
+  mend__healing_counts *counts = ctx;
+  if (counts == NULL || atomic_fetch_sub_explicit(&counts->references, 1, memory_order_acq_rel) > 1) return;
+  mend__free(counts->allocator, counts);
+}
+
 static mend_status count_event(void *ctx, const mend_event *event) {
-  mend__healing_scope *scope = ctx;
-  if (event->kind == MEND_EVENT_DETECTION) atomic_fetch_add_explicit(&scope->detections, 1, memory_order_relaxed);
-  if (event->kind == MEND_EVENT_ACTION) atomic_fetch_add_explicit(&scope->actions, 1, memory_order_relaxed);
+  mend__healing_counts *counts = ctx;
+  if (event->kind == MEND_EVENT_DETECTION) atomic_fetch_add_explicit(&counts->detections, 1, memory_order_relaxed);
+  if (event->kind == MEND_EVENT_ACTION) atomic_fetch_add_explicit(&counts->actions, 1, memory_order_relaxed);
   return MEND_OK;
 }
 
-static mend_status count_events(mend_healing_runner *runner, mend_error *error) {
+static mend_status subscribe_counts(mend_healing_runner *runner) {
   mend__healing_scope *scope = &runner->scope;
-  atomic_store(&scope->detections, 0);
-  atomic_store(&scope->actions, 0);
-  const mend_status status = mend_run_subscribe(runner->run, "healing.*", count_event, scope, NULL, &scope->counting);
+  mend__healing_counts *counts = mend__alloc_zero(runner->allocator, sizeof *counts);
+  if (counts == NULL) return MEND_ENOMEM;
+  counts->allocator = runner->allocator;
+  atomic_init(&counts->references, 2);
+  scope->counts = counts;
+  const mend_status status =
+      mend_run_subscribe(runner->run, "healing.*", count_event, counts, counts_release, &scope->counting);
+  if (status != MEND_OK) counts_release(counts);
+  return status;
+}
+
+static mend_status count_events(mend_healing_runner *runner, mend_error *error) {
+  const mend_status status = subscribe_counts(runner);
   return status == MEND_OK ? MEND_OK
                            : mend_error_set(error, status, "a healing scope: %s", mend_status_message(status));
 }
@@ -158,16 +174,16 @@ static mend_status say_started(mend_healing_runner *runner, mend_error *error) {
 static void say_stopped(mend_healing_runner *runner, uint64_t abandoned) {
   mend_healing_stopped_event event = MEND_HEALING_STOPPED_EVENT_INIT;
   event.reason = mend_run_is_aborted(runner->run) ? MEND_STR("aborted") : MEND_STR("left");
-  event.detections = atomic_load(&runner->scope.detections);
-  event.actions = atomic_load(&runner->scope.actions);
+  event.detections = atomic_load(&runner->scope.counts->detections);
+  event.actions = atomic_load(&runner->scope.counts->actions);
   event.abandoned = abandoned;
   mend_run_publish(runner->run, &event.event);
 }
 
 static void fill_report(mend_healing_runner *runner, uint64_t abandoned, mend_healing_report *report) {
   report->error = (mend_error)MEND_ERROR_INIT;
-  report->detections = atomic_load(&runner->scope.detections);
-  report->actions = atomic_load(&runner->scope.actions);
+  report->detections = atomic_load(&runner->scope.counts->detections);
+  report->actions = atomic_load(&runner->scope.counts->actions);
   report->abandoned = abandoned;
   report->status = mend_run_abort_reason(runner->run, report->abort_reason, sizeof report->abort_reason,
                                          report->abort_source, sizeof report->abort_source) == MEND_OK
@@ -191,8 +207,12 @@ static void stop_waiting(mend_healing_runner *runner) {
 static void take_down(mend_healing_runner *runner) {
   mend__healing_scope *scope = &runner->scope;
   stop_waiting(runner);
-  mend_boundary_release(atomic_exchange(&scope->boundary, NULL));
+  mend_boundary *boundary = atomic_exchange(&scope->boundary, NULL);
+  if (boundary != NULL) mend__boundary_end_policies(boundary);
+  mend_boundary_release(boundary);
   mend_subscription_close(&scope->counting);
+  counts_release(scope->counts);
+  scope->counts = NULL;
   unwatch(runner);
 }
 
@@ -306,10 +326,12 @@ mend_status mend_healing_exit(mend_healing_runner *runner, mend_healing_report *
   return entered ? MEND_OK : MEND_EINVAL;
 }
 
-mend_boundary *mend_healing_boundary(mend_healing_runner *runner) { return atomic_load(&runner->scope.boundary); }
+mend_boundary *mend_healing_boundary(mend_healing_runner *runner) {
+  return runner != NULL ? atomic_load(&runner->scope.boundary) : NULL;
+}
 
 mend_run *mend_healing_current_run(mend_healing_runner *runner) {
-  return atomic_load(&runner->scope.boundary) != NULL ? runner->run : NULL;
+  return mend_healing_boundary(runner) != NULL ? runner->run : NULL;
 }
 
 mend_status mend_healing_run(mend_healing_runner *runner, const mend_scope_options *options,

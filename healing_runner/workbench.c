@@ -113,6 +113,7 @@ mend_status mend_workbench_with_healing(mend_workbench *workbench, const mend_he
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   const mend_status status = mend__options_take(&options, given, "mend_healing_options", error);
   if (status != MEND_OK) return status;
+  if (workbench == NULL) return mend_error_set(error, MEND_EINVAL, "the workbench is NULL");
   if (options.bus != NULL && options.bus != workbench->bus) {
     return mend_error_set(error, MEND_EINVAL, "mend_healing_options.bus: it is not the workbench's, expected NULL");
   }

@@ -7,9 +7,16 @@
 /* Never written: what stands for an answer. */
 static mend__answer closed, taken;
 static mend__answer out_of_memory = {
+    .kind = MEND__ANSWER_FAILURE,
     .is_lasting = true,
     .text = {"MEND_ENOMEM", sizeof "MEND_ENOMEM" - 1},
     .message = {"out of memory for what the tool said", sizeof "out of memory for what the tool said" - 1},
+};
+
+static mend__answer question_lost = {
+    .kind = MEND__ANSWER_QUESTION,
+    .is_lasting = true,
+    .text = {MEND__QUESTION_LOST, sizeof MEND__QUESTION_LOST - 1},
 };
 
 static bool is_told(const mend__answer *answer) { return answer != NULL && answer != &closed && answer != &taken; }
@@ -20,14 +27,15 @@ static mend__answer *answer_of(const mend_call *call) {
 
 /* ---- Making ---- */
 
-static mend__answer *answer_new(mend_str text, const mend_allocator *allocator) {
+static mend__answer *answer_new(mend__answer_kind kind, mend_str text, const mend_allocator *allocator) {
   if (text.len > SIZE_MAX - sizeof(mend__answer) - 1) return NULL;
   mend__answer *answer = mend__alloc(allocator, sizeof *answer + text.len + 1);
   if (answer == NULL) return NULL;
   char *copy = (char *)(answer + 1);
   if (text.len > 0) memcpy(copy, text.ptr, text.len);
   copy[text.len] = '\0';
-  *answer = (mend__answer){.text = {copy, text.len}, .block = {.allocator = allocator, .memory = answer, .text = copy}};
+  *answer = (mend__answer){
+      .kind = kind, .text = {copy, text.len}, .block = {.allocator = allocator, .memory = answer, .text = copy}};
   return answer;
 }
 
@@ -38,16 +46,15 @@ void mend__answer_free(mend__answer *answer) {
 }
 
 static mend__answer *value_new(mend_str value, mend_hash hash, const mend_allocator *allocator) {
-  mend__answer *answer = answer_new(value, allocator);
+  mend__answer *answer = answer_new(MEND__ANSWER_VALUE, value, allocator);
   if (answer == NULL) return NULL;
-  answer->is_value = true;
   answer->value_hash = hash;
   return answer;
 }
 
-/* A failure is never lost: without memory it is told by a sentence of our own. */
+/* A failure is never lost, nor is a question: without memory it is told by a sentence of our own. */
 static mend__answer *failure_new(mend_str type, mend_str message, const mend_allocator *allocator) {
-  mend__answer *answer = answer_new(type, allocator);
+  mend__answer *answer = answer_new(MEND__ANSWER_FAILURE, type, allocator);
   if (answer == NULL) return &out_of_memory;
   if (message.ptr == NULL) return answer;
   answer->message_block = mend__text_block_new(message, allocator);
@@ -57,6 +64,11 @@ static mend__answer *failure_new(mend_str type, mend_str message, const mend_all
   }
   answer->message = (mend_str){answer->message_block->text, message.len};
   return answer;
+}
+
+static mend__answer *question_new(mend_str question, const mend_allocator *allocator) {
+  mend__answer *answer = answer_new(MEND__ANSWER_QUESTION, question, allocator);
+  return answer != NULL ? answer : &question_lost;
 }
 
 /* ---- Giving ---- */
@@ -76,6 +88,12 @@ static mend_status give(mend_call *call, mend__answer *answer) {
   return MEND_OK;
 }
 
+static mend_status give_not_lost(mend_call *call, mend__answer *answer) {
+  const bool is_lost = answer->is_lasting;
+  const mend_status status = give(call, answer);
+  return status == MEND_OK && is_lost ? MEND_ENOMEM : status;
+}
+
 /* What was hashed by its structure is JSON. */
 mend_status mend__json_read(mend_str text, const mend_allocator *allocator, mend_hash *ret_hash, mend_error *error) {
   mend_json_hash_result read;
@@ -91,6 +109,19 @@ static mend_status lose(mend_call *call) {
   return MEND_ENOMEM;
 }
 
+/* Who answers plain text is told of the function for that. */
+static void fail_bad_result(mend_call *call, const mend_error *error) {
+  mend__buffer sentence;
+  mend__buffer_init(&sentence, call->boundary->allocator);
+  mend__buffer_str(&sentence, MEND_STR("the result of "));
+  mend__buffer_str(&sentence, mend_call_tool(call));
+  mend__buffer_printf(&sentence, " is no JSON (line %u, column %u): %s; mend_call_succeed_text takes text", error->line,
+                      error->column, error->message);
+  mend_call_fail(call, MEND_STR("bad_result"),
+                 sentence.failed ? mend_str_from(error->message) : mend__buffer_text(&sentence));
+  mend__buffer_free(&sentence);
+}
+
 mend_status mend_call_succeed(mend_call *call, mend_str result) {
   const mend__answer *there = answer_of(call);
   if (there != NULL) return refusal(there);
@@ -99,7 +130,7 @@ mend_status mend_call_succeed(mend_call *call, mend_str result) {
   mend_error error = MEND_ERROR_INIT;
   mend_hash hash;
   const mend_status status = mend__json_read(result, allocator, &hash, &error);
-  if (status == MEND_ESYNTAX) mend_call_fail(call, MEND_STR("bad_result"), mend_str_from(error.message));
+  if (status == MEND_ESYNTAX) fail_bad_result(call, &error);
   if (status != MEND_OK) return status == MEND_ENOMEM ? lose(call) : status;
   mend__answer *answer = value_new(result, hash, allocator);
   return answer != NULL ? give(call, answer) : lose(call);
@@ -119,10 +150,14 @@ mend_status mend_call_succeed_text(mend_call *call, mend_str text) {
 mend_status mend_call_fail(mend_call *call, mend_str type, mend_str message) {
   const mend__answer *there = answer_of(call);
   if (there != NULL) return refusal(there);
-  mend__answer *answer = failure_new(type.len > 0 ? type : MEND_STR("error"), message, call->boundary->allocator);
-  const bool is_lost = answer == &out_of_memory;
-  const mend_status status = give(call, answer);
-  return status == MEND_OK && is_lost ? MEND_ENOMEM : status;
+  return give_not_lost(call, failure_new(type.len > 0 ? type : MEND_STR("error"), message, call->boundary->allocator));
+}
+
+mend_status mend_call_escalate(mend_call *call, mend_str question) {
+  const mend__answer *there = answer_of(call);
+  if (there != NULL) return refusal(there);
+  if (question.ptr == NULL) return MEND_EINVAL;
+  return give_not_lost(call, question_new(question, call->boundary->allocator));
 }
 
 void mend__call_answer_status(mend_call *call, mend_status status) {
@@ -158,8 +193,17 @@ mend__answer *mend__call_take_answer(mend_call *call) {
   return is_told(answer) ? answer : NULL;
 }
 
+static mend_str *field_of(const mend__answer *answer, mend_result *result) {
+  switch (answer->kind) {
+  case MEND__ANSWER_FAILURE: return &result->error_type;
+  case MEND__ANSWER_QUESTION: return &result->question;
+  case MEND__ANSWER_VALUE: break;
+  }
+  return &result->value;
+}
+
 void mend__answer_tell(mend__answer *answer, mend_result *result) {
-  *(answer->is_value ? &result->value : &result->error_type) = answer->text;
+  *field_of(answer, result) = answer->text;
   result->error_message = answer->message;
   if (answer->is_lasting) return;
   if (answer->message_block != NULL) mend__texts_take(&result->memory, answer->message_block);
@@ -171,8 +215,13 @@ void mend__answer_tell(mend__answer *answer, mend_result *result) {
 bool mend__call_answered(const mend_call *call, mend_str *ret_value) {
   const mend__answer *answer = answer_of(call);
   if (!is_told(answer)) return false;
-  *ret_value = answer->is_value ? answer->text : (mend_str)MEND_ABSENT;
+  *ret_value = answer->kind == MEND__ANSWER_VALUE ? answer->text : (mend_str)MEND_ABSENT;
   return true;
+}
+
+bool mend__call_asks(const mend_call *call) {
+  const mend__answer *answer = answer_of(call);
+  return is_told(answer) && answer->kind == MEND__ANSWER_QUESTION;
 }
 
 void mend__call_forget_answer(mend_call *call) {

@@ -6,9 +6,11 @@
 
 #include "mend/tools.h"
 
-/* Whether it has answered. *ret_value: the result, JSON, valid until it is forgotten; absent when the call failed.
- * Written only for an answer. */
+/* Whether it has answered. *ret_value: the result, JSON, valid until it is forgotten; absent when the call failed or
+ * asks. Written only for an answer. */
 bool mend__call_answered(const mend_call *call, mend_str *ret_value);
+/* Whether the answer is a question for a person, which must reach it. */
+bool mend__call_asks(const mend_call *call);
 /* Answers with what execute returned, unless there is an answer. */
 void mend__call_answer_status(mend_call *call, mend_status status);
 /* Begins the answer anew. */

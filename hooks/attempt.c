@@ -130,8 +130,9 @@ static void fail_unknown(mend__attempt *attempt, mend_str tool) {
   mend__buffer_init(&sentence, boundary_of(attempt)->allocator);
   mend__buffer_str(&sentence, MEND_STR("there is no tool called "));
   mend__buffer_json_string(&sentence, tool);
-  const mend_str told = {sentence.data, sentence.len};
-  fail(attempt, MEND_STR("unknown_tool"), sentence.failed ? MEND_STR("there is no such tool") : told);
+  mend__tools_suggest(boundary_of(attempt)->tools, tool, &sentence);
+  fail(attempt, MEND_STR("unknown_tool"),
+       sentence.failed ? MEND_STR("there is no such tool") : mend__buffer_text(&sentence));
   mend__buffer_free(&sentence);
 }
 
@@ -166,11 +167,12 @@ static void end_skipped(mend__attempt *attempt) {
   mend__passage *passage = attempt->passage;
   mend_result *result = passage->result;
   const mend_decision *decision = &attempt->decision;
-  result->outcome = decision->escalates ? MEND_OUTCOME_ESCALATED : MEND_OUTCOME_SKIPPED;
+  const mend_str question = mend_decision_question(decision);
+  result->outcome = question.ptr != NULL ? MEND_OUTCOME_ESCALATED : MEND_OUTCOME_SKIPPED;
   mend__passage_tell(passage, &result->value, mend_decision_stub(decision));
   mend__passage_tell(passage, &result->reason, mend_decision_reason(decision));
   mend__passage_tell(passage, &result->hook, attempt->hook);
-  if (decision->escalates) mend__passage_tell(passage, &result->question, mend__question_text(&attempt->question));
+  mend__passage_tell(passage, &result->question, question);
   mend__publish_skipped(attempt, mend_decision_reason(decision), attempt->hook, mend_decision_stub(decision));
 }
 
@@ -201,9 +203,39 @@ static void end_succeeded(mend__attempt *attempt) {
   mend__publish_after(attempt);
 }
 
+/* Its tool asks. The question is told already. */
+static void end_escalated(mend__attempt *attempt) {
+  mend__passage *passage = attempt->passage;
+  mend_result *result = passage->result;
+  mend__buffer stub;
+  mend__buffer_init(&stub, passage->boundary->allocator);
+  mend__escalation_write_stub(&stub, result->question);
+  if (stub.failed) {
+    passage->incomplete = true;
+  } else {
+    mend__passage_tell(passage, &result->value, mend__buffer_text(&stub));
+  }
+  mend__buffer_free(&stub);
+  result->outcome = MEND_OUTCOME_ESCALATED;
+  result->reason = MEND__ESCALATION_REASON;
+  mend__publish_skipped(attempt, result->reason, (mend_str)MEND_ABSENT, result->value);
+}
+
 static void measure(mend__attempt *attempt) {
   mend_clock *clock = mend_bus_clock(mend_run_bus(boundary_of(attempt)->run));
   attempt->duration_ms = (double)(mend_clock_now(clock).mono_ns - attempt->started_ns) / 1e6;
+}
+
+static void end_answered(mend__attempt *attempt, mend__answer *answer) {
+  const mend__answer_kind kind = answer->kind;
+  attempt->value_hash = answer->value_hash;
+  mend__answer_tell(answer, result_of(attempt));
+  result_of(attempt)->duration_ms = attempt->duration_ms;
+  switch (kind) {
+  case MEND__ANSWER_VALUE: end_succeeded(attempt); break;
+  case MEND__ANSWER_FAILURE: end_failed(attempt); break;
+  case MEND__ANSWER_QUESTION: end_escalated(attempt); break;
+  }
 }
 
 /* Its call has landed. */
@@ -214,7 +246,7 @@ static void end_launched(mend__attempt *attempt) {
   const bool ran = mend__call_has_run(call);
   if (ran) measure(attempt);
   if (mend__call_is_cancelled(call)) {
-    const bool late_result = answer != NULL && answer->is_value;
+    const bool late_result = answer != NULL && answer->kind == MEND__ANSWER_VALUE;
     mend__answer_free(answer);
     if (ran) {
       end_cancelled(attempt, late_result);
@@ -223,14 +255,7 @@ static void end_launched(mend__attempt *attempt) {
     }
     return;
   }
-  attempt->value_hash = answer->value_hash;
-  mend__answer_tell(answer, result_of(attempt));
-  result_of(attempt)->duration_ms = attempt->duration_ms;
-  if (result_of(attempt)->value.ptr != NULL) {
-    end_succeeded(attempt);
-  } else {
-    end_failed(attempt);
-  }
+  end_answered(attempt, answer);
 }
 
 static void end_attempt(mend__attempt *attempt) {
@@ -255,7 +280,6 @@ static void decide(mend__attempt *attempt) {
     fail(attempt, MEND_STR("MEND_ENOMEM"), mend_str_from(mend_status_message(MEND_ENOMEM)));
     return;
   }
-  if (attempt->decision.escalates) attempt->hook = mend_str_from(attempt->question.hook);
   ask_hooks(attempt, MEND__PHASE_BEFORE, how_to_ask(attempt));
 }
 
@@ -282,7 +306,6 @@ static void init_attempt(mend__attempt *attempt, mend__passage *passage, const m
   attempt->launched = false;
   attempt->duration_ms = 0;
   attempt->hook = (mend_str)MEND_ABSENT;
-  attempt->question.text = NULL;
   mend__decision_init(&attempt->decision, passage->boundary->allocator);
 }
 
@@ -349,7 +372,6 @@ static void finish_attempt(mend__try *self) {
     mend__result_refuse(passage->result, passage->boundary->allocator, passage->error, NULL);
   }
   mend__decision_clear(&attempt->decision);
-  mend__free(passage->boundary->allocator, attempt->question.text);
 }
 
 /* ---- A try ---- */

@@ -25,11 +25,13 @@ typedef struct mend__target {
 /* ---- answer.c: what a tool answers ---- */
 
 /* Its texts are blocks of the result that they are told to. */
+typedef enum mend__answer_kind { MEND__ANSWER_VALUE, MEND__ANSWER_FAILURE, MEND__ANSWER_QUESTION } mend__answer_kind;
+
 typedef struct mend__answer {
-  bool is_value;
+  mend__answer_kind kind;
   bool is_lasting; /* belongs to nobody */
   mend_hash value_hash;
-  mend_str text, message; /* the value, or the failure's type and message */
+  mend_str text, message; /* the value, the failure's type and message, or the question */
   mend__text_block block; /* the answer itself */
   mend__text_block *message_block;
 } mend__answer;
@@ -171,6 +173,8 @@ struct mend__passage {
   mend__passage *next_told;
 };
 
+/* Errors: MEND_EINVAL when it names no tool. */
+mend_status mend__target_check(const mend__target *target, mend_error *error);
 /* Opens a passage for `given` on the boundary. Sets *ret_target, whose args are checked. Errors are told by the result
  * as well; then it is not open and mend__passage_end is not called. */
 mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary, const mend__target *given,
@@ -218,7 +222,7 @@ typedef struct mend__attempt {
   mend_hash value_hash;   /* of the result */
   mend_decision decision; /* by the hook of this name */
   mend_str hook;
-  mend__question question; /* of a decision that escalates; its text is ours */
+  char asker[MEND__HOOK_NAME_SIZE]; /* that name, of a watchdog hook, which may be gone */
 } mend__attempt;
 
 /* A try: an attempt, and another one when an after or on_error hook redirects it. The result says how it ended. */
@@ -249,8 +253,8 @@ void mend__publish_refused(mend_run *run, uint64_t call, mend_str call_name, men
 
 /* ---- decider.c ---- */
 
-/* Takes the questions that wait: the first becomes the attempt's decision, the others are published as shadowed.
- * Without one nothing is changed. MEND_ENOMEM leaves them waiting. */
+/* Takes the questions that wait: the first becomes the attempt's decision, by its hook, the others are published as
+ * shadowed. Without one nothing is changed. MEND_ENOMEM leaves them waiting. */
 mend_status mend__take_question(mend__attempt *attempt);
 
 /* ---- flow_call.c ---- */

@@ -7,11 +7,11 @@
 
 struct mend__decider {
   mend__decider *next;
-  const mend_boundary *owner;
+  const mend_boundary *owner; /* compared, not followed */
   mend_policy policy;
   void *ctx;
   mend_detection_cursor cursor;
-  bool gone; /* removed by a policy or a subscriber while this thread decided */
+  atomic_bool gone; /* its boundary is: freed by who decides, once it is through with it */
 
   /* Under the deciding lock. */
   bool asks;
@@ -102,8 +102,7 @@ static void publish(mend__run_state *state, const mend__decider *decider, const 
 /* ---- Questions ---- */
 
 mend_str mend__question_text(const mend__question *question) {
-  if (question->text != NULL) return mend_str_from(question->text);
-  return MEND_STR("an answer is needed, out of memory for the question");
+  return question->text != NULL ? mend_str_from(question->text) : MEND_STR(MEND__QUESTION_LOST);
 }
 
 /* So many of a hook's questions that are dropped are counted, and published when the first one is told. */
@@ -148,7 +147,7 @@ static mend_status take_first(mend__run_state *state, mend_decision *decision, m
   pthread_mutex_lock(&state->deciding_lock);
   mend__decider *decider = find_question(state);
   if (decider != NULL) {
-    status = decision != NULL ? mend__decision_escalate(decision, mend__question_text(&decider->question)) : MEND_OK;
+    status = decision != NULL ? mend_decision_escalate(decision, mend__question_text(&decider->question)) : MEND_OK;
   }
   if (status == MEND_OK) {
     *ret_question = decider->question;
@@ -179,15 +178,17 @@ static void publish_shadowed(const mend__attempt *attempt, const char *hook, con
 }
 
 mend_status mend__take_question(mend__attempt *attempt) {
-  mend__question *question = &attempt->question;
   mend__run_state *state = attempt->passage->boundary->run_state;
   if (atomic_load_explicit(&state->questions, memory_order_acquire) == 0) return MEND_OK;
-  const mend_status status = take_first(state, &attempt->decision, question);
+  mend__question first, other;
+  const mend_status status = take_first(state, &attempt->decision, &first);
   if (status != MEND_OK) return status == MEND_ENOENT ? MEND_OK : status;
-  publish_shadowed(attempt, question->hook, question->hook, question->dropped);
-  mend__question other;
+  mend__free(state->allocator, first.text);
+  memcpy(attempt->asker, first.hook, sizeof first.hook);
+  attempt->hook = mend_str_from(attempt->asker);
+  publish_shadowed(attempt, first.hook, first.hook, first.dropped);
   while (take_first(state, NULL, &other) == MEND_OK) {
-    publish_shadowed(attempt, other.hook, question->hook, 1 + other.dropped);
+    publish_shadowed(attempt, other.hook, first.hook, 1 + other.dropped);
     mend__free(state->allocator, other.text);
   }
   return MEND_OK;
@@ -379,12 +380,28 @@ mend_status mend__decider_add(mend__run_state *state, const mend_boundary *owner
   return status;
 }
 
-void mend__deciders_remove(mend__run_state *state, const mend_boundary *owner) {
-  const decider_turn turn = begin(state, true);
+/* Whether there were any. */
+static bool mark_gone(mend__run_state *state, const mend_boundary *owner) {
+  bool found = false;
+  pthread_mutex_lock(&state->deciding_lock);
   for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next) {
-    if (decider->owner == owner) decider->gone = true;
+    if (decider->owner != owner) continue;
+    decider->owner = NULL;
+    atomic_store(&decider->gone, true);
+    found = true;
   }
-  if (turn == TURN_MINE) finish(state);
+  pthread_mutex_unlock(&state->deciding_lock);
+  return found;
+}
+
+/* Whoever decides now frees them; waiting for it could be waiting for a policy that waits for this thread. */
+void mend__deciders_remove(mend__run_state *state, const mend_boundary *owner) {
+  if (mark_gone(state, owner) && begin(state, false) == TURN_MINE) finish(state);
+}
+
+void mend__deciders_end(mend__run_state *state, const mend_boundary *owner) {
+  if (!mark_gone(state, owner)) return;
+  if (begin(state, true) == TURN_MINE) finish(state);
 }
 
 /* ---- Looking ---- */

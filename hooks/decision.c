@@ -48,8 +48,8 @@ void mend__decision_move(mend_decision *to, mend_decision *from) {
 
 /* Makes the decision what `next` says, whose texts are borrowed; they may be the decision's own. */
 static mend_status set(mend_decision *decision, mend_decision next) {
-  const size_t size =
-      mend__room_for(next.reason) + mend__room_for(next.stub) + mend__room_for(next.tool) + mend__room_for(next.args);
+  const size_t size = mend__room_for(next.reason) + mend__room_for(next.stub) + mend__room_for(next.tool) +
+                      mend__room_for(next.args) + mend__room_for(next.question);
   next.allocator = decision->allocator;
   if (size > 0) {
     next.memory = mend__alloc(decision->allocator, size);
@@ -60,6 +60,7 @@ static mend_status set(mend_decision *decision, mend_decision next) {
   next.stub = mend__keep_text(&place, next.stub);
   next.tool = mend__keep_text(&place, next.tool);
   next.args = mend__keep_text(&place, next.args);
+  next.question = mend__keep_text(&place, next.question);
   mend__decision_clear(decision);
   *decision = next;
   return MEND_OK;
@@ -74,7 +75,7 @@ mend_status mend_decision_skip(mend_decision *decision, mend_str reason, mend_st
   return set(decision, (mend_decision){.kind = MEND_DECISION_SKIP, .reason = reason, .stub = stub});
 }
 
-mend_status mend_decision_redirect(mend_decision *decision, mend_str tool, mend_str args, mend_str reason) {
+mend_status mend_decision_redirect(mend_decision *decision, mend_str reason, mend_str tool, mend_str args) {
   if (tool.ptr == NULL && args.ptr == NULL) return MEND_EINVAL;
   if (tool.ptr != NULL && tool.len == 0) return MEND_EINVAL;
   if (args.ptr != NULL) {
@@ -96,18 +97,23 @@ void mend__decision_force_abort(mend_decision *decision, mend_str reason) {
   decision->reason = MEND_STR("aborted, out of memory for the reason");
 }
 
-mend_status mend__decision_escalate(mend_decision *decision, mend_str question) {
+void mend__escalation_write_stub(mend__buffer *json, mend_str question) {
+  mend__buffer_str(json, MEND_STR("{\"escalation_question\":"));
+  mend__buffer_json_string(json, question);
+  mend__buffer_char(json, '}');
+}
+
+mend_status mend_decision_escalate(mend_decision *decision, mend_str question) {
+  if (question.ptr == NULL) return MEND_EINVAL;
   mend__buffer stub;
   mend__buffer_init(&stub, decision->allocator);
-  mend__buffer_str(&stub, MEND_STR("{\"escalation_question\":"));
-  mend__buffer_json_string(&stub, question);
-  mend__buffer_char(&stub, '}');
+  mend__escalation_write_stub(&stub, question);
   mend_status status = MEND_ENOMEM;
   if (!stub.failed) {
     status = set(decision, (mend_decision){.kind = MEND_DECISION_SKIP,
-                                           .escalates = true,
-                                           .reason = MEND_STR("escalation requested"),
-                                           .stub = mend__buffer_text(&stub)});
+                                           .reason = MEND__ESCALATION_REASON,
+                                           .stub = mend__buffer_text(&stub),
+                                           .question = question});
   }
   mend__buffer_free(&stub);
   return status;
@@ -118,5 +124,6 @@ mend_status mend__decision_escalate(mend_decision *decision, mend_str question) 
 mend_decision_kind mend_decision_get_kind(const mend_decision *decision) { return decision->kind; }
 mend_str mend_decision_reason(const mend_decision *decision) { return decision->reason; }
 mend_str mend_decision_stub(const mend_decision *decision) { return decision->stub; }
+mend_str mend_decision_question(const mend_decision *decision) { return decision->question; }
 mend_str mend_decision_tool(const mend_decision *decision) { return decision->tool; }
 mend_str mend_decision_args(const mend_decision *decision) { return decision->args; }

@@ -173,3 +173,5 @@ size_t mend__boundary_drain(mend_boundary *boundary, mend_str reason, uint64_t g
 }
 
 void mend__boundary_settle(mend_boundary *boundary) { mend__decide(boundary->run_state); }
+
+void mend__boundary_end_policies(mend_boundary *boundary) { mend__deciders_end(boundary->run_state, boundary); }

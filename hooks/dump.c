@@ -6,10 +6,10 @@
 static void dump_abort(const mend__abort_frame *frame, mend__buffer *text) {
   const mend_str source = mend__abort_source(frame->abort);
   mend__buffer_str(text, MEND_STR(": "));
-  mend__buffer_json_string(text, mend__abort_reason(frame->abort));
+  mend__buffer_quoted(text, mend__abort_reason(frame->abort));
   if (source.ptr == NULL) return;
   mend__buffer_str(text, MEND_STR(" by "));
-  mend__buffer_json_string(text, source);
+  mend__buffer_quoted(text, source);
 }
 
 static void dump_frames(const mend__run_state *state, mend__buffer *text) {
@@ -34,10 +34,10 @@ static void dump_call(uint64_t number, mend_str name, mend_str tool, const mend_
   mend__buffer_printf(text, "  %" PRIu64, number);
   if (name.len > 0) {
     mend__buffer_char(text, ' ');
-    mend__buffer_json_string(text, name);
+    mend__buffer_quoted(text, name);
   }
   mend__buffer_char(text, ' ');
-  mend__buffer_json_string(text, tool);
+  mend__buffer_quoted(text, tool);
   mend__buffer_printf(text, ", attempt %" PRIu32 ", %s", call->attempt, kind_name(call->kind));
   if (mend__call_is_cancelled(call)) mend__buffer_str(text, MEND_STR(", cancelled"));
 }
@@ -73,10 +73,11 @@ static void dump_pool(const mend_boundary *boundary, mend__buffer *text) {
 }
 
 mend_status mend_boundary_dump(mend_boundary *boundary, const mend_allocator *allocator, char **ret_text) {
+  if (boundary == NULL) return MEND_EINVAL;
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   mend__buffer_str(&text, MEND_STR("run "));
-  mend__buffer_json_string(&text, mend_run_id(boundary->run));
+  mend__buffer_quoted(&text, mend_run_id(boundary->run));
   mend__buffer_char(&text, '\n');
   const uint64_t now_ns = mend_clock_now(mend_bus_clock(mend_run_bus(boundary->run))).mono_ns;
   mend__run_lock(boundary->run);

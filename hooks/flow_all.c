@@ -118,6 +118,16 @@ static bool are_calls(mend_batch_call *calls, size_t count) {
   return true;
 }
 
+/* There may be no result to tell it by. */
+static mend_status refuse_sizes(const mend_boundary *boundary) {
+  if (boundary != NULL) {
+    mend__bus_log(
+        mend_run_bus(boundary->run), MEND_LOG_ERROR,
+        "calls were refused: a mend_batch_call or its result has a wrong size, start from MEND_BATCH_CALL_INIT");
+  }
+  return MEND_EINVAL;
+}
+
 static mend_status refuse_all(const mend_boundary *boundary, mend_batch_call *calls, size_t count, mend_status status) {
   for (size_t i = 0; i < count; i++) {
     mend_batch_call *call = call_at(calls, i);
@@ -143,7 +153,7 @@ static mend_status status_of(mend_batch_call *calls, size_t count) {
 
 mend_status mend_boundary_call_all(mend_boundary *boundary, mend_batch_call *calls, size_t count) {
   if (count == 0) return MEND_OK;
-  if (!are_calls(calls, count)) return MEND_EINVAL;
+  if (!are_calls(calls, count)) return refuse_sizes(boundary);
   if (boundary == NULL) return refuse_all(NULL, calls, count, MEND_EINVAL);
   if (count > SIZE_MAX / sizeof(batch_member)) return refuse_all(boundary, calls, count, MEND_ENOMEM);
   const mend_allocator *allocator = boundary->allocator;

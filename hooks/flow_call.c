@@ -43,6 +43,7 @@ mend_status mend__call_request_take(mend__call_request *request, const mend_boun
   request->target = (mend__target){.tool = tool, .args = args};
   mend_status status = mend__options_take(&request->options, given, "mend_call_options", error);
   if (status == MEND_OK) status = take_own(request, error);
+  if (status == MEND_OK) status = mend__target_check(&request->target, error);
   if (status == MEND_OK) status = hold_own(request, boundary->allocator);
   return status;
 }

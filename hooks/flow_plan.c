@@ -45,17 +45,22 @@ static mend_str judge_plan(plan_flow *flow, mend_status status, const mend_plan_
 
 /* remaining: names, a JSON array, absent the first time. */
 static mend_str ask_planner(plan_flow *flow, mend_str remaining, double confidence, mend_plan_draft *draft) {
-  mend__buffer context;
+  mend__buffer context, done;
   mend__buffer_init(&context, flow->boundary->allocator);
+  mend__buffer_init(&done, flow->boundary->allocator);
   mend__plan_report_write_outputs(&flow->report, &context);
+  mend__plan_report_write_subtasks(&flow->report, &done);
   const mend_plan_request request = {.size = sizeof request,
                                      .goal = flow->goal,
                                      .context = mend__buffer_text(&context),
+                                     .done = mend__buffer_text(&done),
                                      .remaining = remaining,
                                      .confidence = confidence,
                                      .redecompositions = flow->report.redecompositions};
-  const mend_status status = context.failed ? MEND_ENOMEM : flow->plan.planner(flow->plan.ctx, &request, draft);
+  mend_status status = MEND_ENOMEM;
+  if (!context.failed && !done.failed) status = flow->plan.planner(flow->plan.ctx, &request, draft);
   mend__buffer_free(&context);
+  mend__buffer_free(&done);
   return judge_plan(flow, status, draft);
 }
 

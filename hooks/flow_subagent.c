@@ -74,8 +74,8 @@ static mend_status evaluate(refinement *self, bool *ret_passed, char **ret_feedb
   const mend_subagent_tool *tool = &self->flow->tool;
   *ret_passed = tool->evaluate == NULL;
   if (tool->evaluate == NULL) return MEND_OK;
-  const mend_status status =
-      tool->evaluate(tool->ctx, self->call, mend__buffer_text(&self->output), self->result, ret_passed, ret_feedback);
+  const mend_status status = tool->evaluate(tool->ctx, self->call, mend__buffer_text(&self->prompt),
+                                            mend__buffer_text(&self->output), self->result, ret_passed, ret_feedback);
   if (status == MEND_OK && !*ret_passed && !is_cancelled(self)) show_rejection(self, *ret_feedback);
   return status;
 }
@@ -132,7 +132,7 @@ static mend_status refine(refinement *self) {
       mend__call_forget_answer(self->call);
       return MEND_ECANCELLED;
     }
-    if (status != MEND_OK) return keep_original(self, status);
+    if (status != MEND_OK) return mend__call_asks(self->call) ? status : keep_original(self, status);
     if (passed || flow->refinements == flow->tool.max_refinements) {
       flow->exit = passed ? MEND_REFINEMENT_PASSED : MEND_REFINEMENT_MAX;
       return MEND_OK;

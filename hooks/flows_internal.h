@@ -35,7 +35,8 @@ typedef struct mend__round {
 } mend__round;
 
 /* Sets *output, the agent's. The call's answer is the round's result, *ret_result, valid until it is forgotten. After
- * an error (a cancelled call is one) no step follows; the answer is the failure that was told, or there is none. */
+ * an error (a cancelled call is one) no step follows; the answer is the failure or question that was told, or there is
+ * none. */
 mend_status mend__round_run(const mend__round *round, mend_call *call, mend_str prompt, mend__buffer *output,
                             mend_str *ret_result);
 
@@ -81,6 +82,8 @@ mend_status mend__plan_report_add(mend__plan_report *report, const mend_subtask 
                                   double confidence);
 /* Appends the outputs by step, a JSON object. */
 void mend__plan_report_write_outputs(const mend__plan_report *report, mend__buffer *json);
+/* Appends what became of the steps, a JSON array. */
+void mend__plan_report_write_subtasks(const mend__plan_report *report, mend__buffer *json);
 /* Appends the plan's value. */
 void mend__plan_report_write(const mend__plan_report *report, bool success, mend__buffer *json);
 

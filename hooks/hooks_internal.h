@@ -22,15 +22,18 @@ enum { MEND__VALUE_DEPTH = MEND_JSON_DEPTH_MAX - 1 };
 struct mend_decision {
   const mend_allocator *allocator;
   mend_decision_kind kind;
-  bool escalates;                    /* a Skip that is a policy's question: `stub` holds it */
   mend_str reason, stub, tool, args; /* NUL-terminated pieces of `memory` */
+  mend_str question;                 /* likewise; of a Skip that is an escalation, whose stub holds it too */
   char *memory;
 };
 
 void mend__decision_init(mend_decision *decision, const mend_allocator *allocator);
 void mend__decision_clear(mend_decision *decision); /* frees what it holds; Continue again */
-/* Skip with reason "escalation requested" and stub {"escalation_question": question}. */
-mend_status mend__decision_escalate(mend_decision *decision, mend_str question);
+/* What an escalation says beside its question: why, and what stands for the result. */
+#define MEND__ESCALATION_REASON MEND_STR("escalation requested")
+void mend__escalation_write_stub(mend__buffer *json, mend_str question);
+/* Where there was no memory for the question. */
+#define MEND__QUESTION_LOST "an answer is needed, out of memory for the question"
 /* Abort, also when there is no memory for the reason, which then is one of the library's own. */
 void mend__decision_force_abort(mend_decision *decision, mend_str reason);
 /* Moves: `to` is cleared first, `from` says Continue afterwards. Both have the same allocator. */
@@ -118,6 +121,8 @@ typedef struct mend__tool_entry {
 
 /* With a reference; MEND_ENOENT. */
 mend_status mend__tools_find(mend_tools *tools, mend_str name, mend__tool_entry **ret_entry);
+/* Appends which tool was probably meant; nothing when there is none like that. */
+void mend__tools_suggest(mend_tools *tools, mend_str name, mend__buffer *sentence);
 bool mend__is_tool_kind(mend_tool_kind kind);
 /* One that is in no registry. tool->name is copied, NULL is none. MEND_ENOMEM: NULL. */
 mend__tool_entry *mend__tool_entry_new(const mend_tool *tool, void *ctx, const mend_allocator *allocator);
@@ -299,7 +304,10 @@ uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, 
 /* Errors: MEND_ENOMEM. */
 mend_status mend__decider_add(mend__run_state *state, const mend_boundary *owner, const char *name, mend_policy policy,
                               void *ctx);
+/* Never waits: a policy of the owner's that another thread asks now is asked to its end. */
 void mend__deciders_remove(mend__run_state *state, const mend_boundary *owner);
+/* The same, but when it returns no policy of the owner's is being asked, unless by this thread. */
+void mend__deciders_end(mend__run_state *state, const mend_boundary *owner);
 /* Has what is pending decided about, here or by the thread that does so already, which is waited for. An abort takes
  * effect at once. */
 void mend__decide(mend__run_state *state);

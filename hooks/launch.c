@@ -100,9 +100,8 @@ static void run_pooled(mend__job *job) {
 
 static mend_status begin_pooled(mend__passage *passage) {
   mend_call *call = passage->call;
-  mend__pool *pool = mend__tools_pool(call->boundary->tools);
+  mend__pool *pool = mend__tools_pool_find(call->boundary->tools);
   if (passage->bell == NULL) mend__passage_leave(passage);
-  if (pool == NULL) return MEND_ENOMEM;
   atomic_fetch_add_explicit(&call->references, 1, memory_order_relaxed); /* the thread's, which drops it */
   const mend_status status = mend__pool_submit(pool, &call->job);
   if (status != MEND_OK) mend__call_drop(call);
@@ -120,6 +119,12 @@ static void refuse(mend_call *call, mend_status status) {
   mend__call_end_run(call);
 }
 
+/* What must be there before anybody can cancel the call: its texts, and the pool that it is withdrawn from. */
+static mend_status make_ready(mend_call *call) {
+  if (call->kind == MEND_TOOL_POOLED && mend__tools_pool(call->boundary->tools) == NULL) return MEND_ENOMEM;
+  return mend__call_keep_texts(call);
+}
+
 static mend__launching run_apart(mend__passage *passage, const executable *what) {
   mend_call *call = passage->call;
   call->passage = passage;
@@ -128,7 +133,7 @@ static mend__launching run_apart(mend__passage *passage, const executable *what)
   atomic_store_explicit(&passage->holds, 2, memory_order_relaxed);
   mend__call_begin_run(call, what->entry);
   mend__boundary_enlist(call, what->tool->kind);
-  mend_status status = mend__call_keep_texts(call);
+  mend_status status = make_ready(call);
   if (status == MEND_OK) status = mend_token_on_cancel(call->token, land_cancelled, call, &call->cancel_id);
   if (status == MEND_OK) {
     status = call->kind == MEND_TOOL_ASYNC ? begin_async(passage, what) : begin_pooled(passage);

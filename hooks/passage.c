@@ -1,6 +1,8 @@
 /* A call's way through the boundary, as its flow sees it: opening, what is told of it, closing. */
 #include "hooks/call_internal.h"
 
+enum { SHOWN_LEN = 64 }; /* of a tool's name, in a sentence */
+
 /* ---- What is told of it ---- */
 
 void mend__passage_tell(mend__passage *passage, mend_str *field, mend_str text) {
@@ -82,12 +84,27 @@ static void refuse_aborted(mend__passage *passage) {
   mend__publish_refused(passage->boundary->run, passage->number, passage->name, passage->tool, reason);
 }
 
+static mend_status read_args(mend_str tool, mend_str args, const mend_allocator *allocator, mend_hash *ret_hash,
+                             mend_error *error) {
+  mend_error found = MEND_ERROR_INIT;
+  const mend_status status = mend__json_read(args, allocator, ret_hash, &found);
+  if (status != MEND_ESYNTAX) return status;
+  const mend_str shown = {tool.ptr, mend__utf8_cut(tool, SHOWN_LEN)};
+  return mend_error_set(error, status, "the arguments of %.*s are no JSON (line %u, column %u): %s",
+                        MEND_STR_ARG(shown), found.line, found.column, found.message);
+}
+
+mend_status mend__target_check(const mend__target *target, mend_error *error) {
+  return target->tool.len > 0 ? MEND_OK : mend_error_set(error, MEND_EINVAL, "tool: none, expected a name");
+}
+
 static mend_status read_target(const mend__target *given, const mend_allocator *allocator, mend__target *ret_target,
                                mend_error *error) {
   *ret_target = *given;
-  if (given->tool.len == 0) return mend_error_set(error, MEND_EINVAL, "tool: none, expected a name");
+  const mend_status status = mend__target_check(given, error);
+  if (status != MEND_OK) return status;
   if (given->args.ptr == NULL) ret_target->args = MEND_STR("{}");
-  return mend__json_read(ret_target->args, allocator, &ret_target->args_hash, error);
+  return read_args(given->tool, ret_target->args, allocator, &ret_target->args_hash, error);
 }
 
 static uint64_t number_within(const mend_call *call, const mend_boundary *boundary) {

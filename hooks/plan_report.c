@@ -115,12 +115,18 @@ void mend__plan_report_write_outputs(const mend__plan_report *report, mend__buff
   mend__buffer_char(json, '}');
 }
 
+void mend__plan_report_write_subtasks(const mend__plan_report *report, mend__buffer *json) {
+  mend__buffer_char(json, '[');
+  write_part(json, &report->subtasks);
+  mend__buffer_char(json, ']');
+}
+
 void mend__plan_report_write(const mend__plan_report *report, bool success, mend__buffer *json) {
   mend__buffer_printf(json, "{\"success\":%s,\"outputs\":", success ? "true" : "false");
   mend__plan_report_write_outputs(report, json);
-  mend__buffer_str(json, MEND_STR(",\"subtasks\":["));
-  write_part(json, &report->subtasks);
-  mend__buffer_printf(json, "],\"redecompositions\":%u,\"planner_error\":", report->redecompositions);
+  mend__buffer_str(json, MEND_STR(",\"subtasks\":"));
+  mend__plan_report_write_subtasks(report, json);
+  mend__buffer_printf(json, ",\"redecompositions\":%u,\"planner_error\":", report->redecompositions);
   mend__buffer_json_text(json, mend__text_or_absent(&report->planner_error));
   if (report->planner_error.failed) json->failed = true;
   mend__buffer_char(json, '}');

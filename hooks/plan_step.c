@@ -49,23 +49,16 @@ typedef struct step_run {
   mend_boundary *boundary;
   const mend_plan *plan;
   const mend_subtask *planned;
-  mend_result escalation; /* of its tool's call; outcome escalated when there was one */
 } step_run;
 
-/* No answer of a call says that it was escalated, so a step fails with this type, and its message is the question. */
-static const mend_str escalated = {"escalated", sizeof "escalated" - 1};
-
 /* The step's call ends as its tool's did. */
-static mend_status pass_on(step_run *self, mend_call *call, mend_result *result) {
+static mend_status pass_on(mend_call *call, const mend_result *result) {
   switch (result->outcome) {
   case MEND_OUTCOME_OK:
   case MEND_OUTCOME_SKIPPED:
   case MEND_OUTCOME_REDIRECTED: return mend_call_succeed(call, result->value);
   case MEND_OUTCOME_FAILED: return mend_call_fail(call, result->error_type, result->error_message);
-  case MEND_OUTCOME_ESCALATED:
-    mend_call_fail(call, escalated, result->question);
-    if (self->escalation.outcome != MEND_OUTCOME_ESCALATED) mend__result_move(&self->escalation, result);
-    return MEND_OK;
+  case MEND_OUTCOME_ESCALATED: return mend_call_escalate(call, result->question);
   case MEND_OUTCOME_ABORTED:
   case MEND_OUTCOME_CANCELLED: break;
   }
@@ -80,7 +73,7 @@ static mend_status call_tool(step_run *self, mend_call *call, const mend_subtask
   mend_result result = MEND_RESULT_INIT;
   options.within = call;
   mend_status status = mend_boundary_call(self->boundary, subtask->tool, subtask->args, &options, &result);
-  if (status != MEND_ENOMEM) status = pass_on(self, call, &result);
+  if (status != MEND_ENOMEM) status = pass_on(call, &result);
   mend_result_clear(&result);
   return status;
 }
@@ -127,30 +120,6 @@ static mend_status call_step(step_run *self, const mend__plan_step *step, const 
 
 /* ---- How it ended ---- */
 
-/* A question of the step's tool must reach its person, whatever hooks made of the step's call. */
-static void tell_tools_question(step_run *self, mend_result *result) {
-  self->escalation.call = result->call;
-  self->escalation.attempts = result->attempts;
-  self->escalation.duration_ms = result->duration_ms;
-  mend__result_move(result, &self->escalation);
-}
-
-static void tell_own_question(mend_result *result) {
-  result->outcome = MEND_OUTCOME_ESCALATED;
-  result->question = result->error_message;
-  result->error_type = (mend_str)MEND_ABSENT;
-  result->error_message = (mend_str)MEND_ABSENT;
-}
-
-static void tell_escalation(step_run *self, mend_result *result) {
-  if (result->outcome == MEND_OUTCOME_ABORTED || result->outcome == MEND_OUTCOME_CANCELLED) return;
-  if (self->escalation.outcome == MEND_OUTCOME_ESCALATED) {
-    tell_tools_question(self, result);
-  } else if (result->outcome == MEND_OUTCOME_FAILED && mend_str_equal(result->error_type, escalated)) {
-    tell_own_question(result);
-  }
-}
-
 /* The value goes into the context of later steps, which is two levels deeper. */
 static void check_value(mend_result *result) {
   if (mend_json_check(result->value, MEND__VALUE_DEPTH - 2, NULL) == MEND_OK) return;
@@ -172,12 +141,10 @@ static mend_status run_step(step_run *self, const mend__plan_step *step, const m
 
 mend_status mend__plan_step_run(mend_boundary *boundary, const mend_plan *plan, const mend__plan_step *step,
                                 const mend__plan_report *report, mend_result *result) {
-  step_run self = {.boundary = boundary, .plan = plan, .planned = &step->subtask, .escalation = MEND_RESULT_INIT};
+  step_run self = {.boundary = boundary, .plan = plan, .planned = &step->subtask};
   const mend_status status = run_step(&self, step, report, result);
-  tell_escalation(&self, result);
   if (status == MEND_ENOMEM) mend__result_refuse(result, boundary->allocator, status, NULL);
   if (mend__outcome_is_success(result->outcome)) check_value(result);
-  mend_result_clear(&self.escalation);
   switch (status) {
   case MEND_ABORTED:
   case MEND_ECLOSED:

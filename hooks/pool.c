@@ -41,7 +41,6 @@ static void take_out(mend__pool *pool, mend__job *job) {
 }
 
 bool mend__pool_withdraw(mend__pool *pool, mend__job *job) {
-  if (pool == NULL) return false;
   pthread_mutex_lock(&pool->lock);
   const bool was_waiting = job->state == MEND__JOB_QUEUED;
   if (was_waiting) take_out(pool, job);

@@ -30,8 +30,22 @@ mend_status mend__result_refuse(mend_result *result, const mend_allocator *alloc
   return status;
 }
 
+/* There is no result to tell it by. */
+static mend_status refuse_result(const mend_boundary *boundary, const mend_result *result) {
+  mend_error error = MEND_ERROR_INIT;
+  if (boundary == NULL) return MEND_EINVAL;
+  if (result == NULL) {
+    mend_error_set(&error, MEND_EINVAL, "a call was refused: its mend_result is NULL");
+  } else {
+    mend_error_set(&error, MEND_EINVAL,
+                   "a call was refused: the size of its mend_result is %zu, start from MEND_RESULT_INIT", result->size);
+  }
+  mend__bus_log(mend_run_bus(boundary->run), MEND_LOG_ERROR, error.message);
+  return MEND_EINVAL;
+}
+
 mend_status mend__flow_begin(const mend_boundary *boundary, mend_result *result, mend_result *ret_own) {
-  if (result == NULL || result->size < sizeof *result) return MEND_EINVAL;
+  if (result == NULL || result->size < sizeof *result) return refuse_result(boundary, result);
   *ret_own = (mend_result)MEND_RESULT_INIT;
   if (boundary != NULL) return MEND_OK;
   mend_result_clear(result);

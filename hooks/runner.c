@@ -1,5 +1,6 @@
 #include "core/options_size.h"
 #include "core/seconds.h"
+#include "core/text.h"
 #include "hooks/hooks_internal.h"
 #include "hooks/list.h"
 
@@ -91,6 +92,9 @@ static mend_status check_hook(const mend_hook *hook, const mend_hook_options *op
   if (len == NAME_SIZE) {
     return mend_error_set(error, MEND_EINVAL, "mend_hook.name: \"%.40s...\", expected 1 to %d bytes", hook->name,
                           NAME_SIZE - 1);
+  }
+  if (!mend__is_printable((mend_str){hook->name, len})) {
+    return mend_error_set(error, MEND_EINVAL, "mend_hook.name: expected UTF-8 without control characters");
   }
   if (!isfinite(options->time_limit_s) || options->time_limit_s < 0) {
     return refuse_limit(hook->name, options->time_limit_s, error);
@@ -225,10 +229,9 @@ static void publish(const mend_hook_call *call, mend_event *event) {
   mend_run_publish(call->run, event); /* a refusal is counted and reported by the bus */
 }
 
-static void publish_shadowed(const asking *round, const hook_entry *entry, mend_decision_kind kind,
-                             mend_str active_hook) {
+static void publish_shadowed(const asking *round, mend_str hook, mend_decision_kind kind, mend_str active_hook) {
   mend_hook_shadowed_event event = MEND_HOOK_SHADOWED_EVENT_INIT;
-  event.hook = mend_str_from(entry->hook.name);
+  event.hook = hook;
   event.decision = mend_str_from(mend_decision_kind_name(kind));
   event.active_hook = active_hook;
   event.tool_name = round->call->tool_name;
@@ -284,17 +287,39 @@ static bool is_ignored(const asking *round, mend_decision_kind kind) {
   return kind == MEND_DECISION_REDIRECT && (round->how & MEND__ASK_IGNORE_REDIRECTS) != 0;
 }
 
+/* Of equally strong ones the first counts. */
+static int strength_of(const mend_decision *decision) {
+  switch (decision->kind) {
+  case MEND_DECISION_ABORT: return 3;
+  case MEND_DECISION_SKIP: return decision->question.ptr != NULL ? 2 : 1;
+  case MEND_DECISION_REDIRECT: return 1;
+  case MEND_DECISION_CONTINUE: break;
+  }
+  return 0;
+}
+
+/* An earlier decision does not count any more; beside an Abort nobody asks for it. */
+static void take_over(const asking *round, mend_str hook, mend_decision *decision) {
+  const mend_decision_kind earlier = round->active->kind;
+  const mend_str earlier_hook = *round->active_hook;
+  mend__decision_move(round->active, decision);
+  *round->active_hook = hook;
+  if (earlier != MEND_DECISION_CONTINUE && round->active->kind != MEND_DECISION_ABORT) {
+    publish_shadowed(round, earlier_hook, earlier, hook);
+  }
+}
+
 /* What a hook decided becomes the active decision, or is published as one that does not count. */
 static void weigh(const asking *round, const hook_entry *entry, mend_decision *decision) {
   const mend_decision_kind kind = decision->kind;
+  const mend_str hook = mend_str_from(entry->hook.name);
   if (kind == MEND_DECISION_CONTINUE) return;
   if (is_ignored(round, kind)) {
-    publish_shadowed(round, entry, kind, (mend_str)MEND_ABSENT);
-  } else if (kind == MEND_DECISION_ABORT || round->active->kind == MEND_DECISION_CONTINUE) {
-    mend__decision_move(round->active, decision);
-    *round->active_hook = mend_str_from(entry->hook.name);
+    publish_shadowed(round, hook, kind, (mend_str)MEND_ABSENT);
+  } else if (strength_of(decision) > strength_of(round->active)) {
+    take_over(round, hook, decision);
   } else {
-    publish_shadowed(round, entry, kind, *round->active_hook);
+    publish_shadowed(round, hook, kind, *round->active_hook);
   }
 }
 
@@ -336,6 +361,7 @@ static mend_status take_call(mend_hook_call *call, const mend_hook_call *given) 
   if (status != MEND_OK) return status;
   if (call->call == 0) call->call = mend_call_from_name(call->call_name);
   if (call->attempt == 0) call->attempt = 1;
+  if (call->within == 0) call->within = MEND_NONE;
   return MEND_OK;
 }
 

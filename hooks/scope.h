@@ -14,5 +14,8 @@ size_t mend__boundary_drain(mend_boundary *boundary, mend_str reason, uint64_t g
 /* Lets every watchdog hook of the boundary decide about what is pending now; what they decide takes effect as it would
  * between calls. */
 void mend__boundary_settle(mend_boundary *boundary);
+/* Removes the boundary's watchdog hooks, and waits for a policy of theirs that another thread is asking: its ctx may be
+ * the scope's. */
+void mend__boundary_end_policies(mend_boundary *boundary);
 
 #endif

@@ -13,6 +13,13 @@ typedef struct callback {
   void *ctx;
 } callback;
 
+/* A callback that is being called, on the stack of who calls it. */
+typedef struct calling {
+  struct calling *next;
+  uint64_t id;
+  pthread_t thread;
+} calling;
+
 struct mend_token {
   const mend_allocator *allocator;
   mend_clock *clock;
@@ -24,8 +31,7 @@ struct mend_token {
   int fd;                          /* -1: nobody asked for it */
   callback *callbacks, **last_end; /* in the order they were added */
   uint64_t last_id;
-  uint64_t running; /* the callback that runs on the canceller's thread, 0 for none */
-  pthread_t canceller;
+  calling *running; /* the canceller's, and those of whoever came when it was cancelled already */
   size_t reason_len;
   char reason[REASON_MAX];
 };
@@ -44,7 +50,7 @@ mend_status mend__token_new_with(const mend_allocator *allocator, mend_clock *cl
   token->callbacks = NULL;
   token->last_end = &token->callbacks;
   token->last_id = 0;
-  token->running = 0;
+  token->running = NULL;
   token->reason_len = 0;
   atomic_init(&token->references, 1);
   atomic_init(&token->cancelled, false);
@@ -96,7 +102,6 @@ mend_str mend_token_reason(const mend_token *token) {
 static void mark_cancelled(mend_token *token, mend_str reason) {
   token->reason_len = mend__utf8_cut(reason, REASON_MAX);
   if (token->reason_len > 0) memcpy(token->reason, reason.ptr, token->reason_len);
-  token->canceller = pthread_self();
   atomic_store_explicit(&token->cancelled, true, memory_order_release);
   if (token->fd >= 0) eventfd_write(token->fd, 1); /* cannot fail: nothing else is ever written */
   pthread_cond_broadcast(&token->changed);
@@ -114,18 +119,24 @@ static callback *take_callback(mend_token *token, uint64_t id) {
   return found;
 }
 
-/* Lets go of the lock for each one, which may forget others. */
+/* Lets go of the lock meanwhile: it may forget others. */
+static void run_callback(mend_token *token, callback *taken) {
+  calling here = {token->running, taken->id, pthread_self()};
+  token->running = &here;
+  pthread_mutex_unlock(&token->lock);
+  taken->call(taken->ctx);
+  mend__free(token->allocator, taken);
+  pthread_mutex_lock(&token->lock);
+  calling **place = &token->running;
+  while (*place != &here)
+    place = &(*place)->next;
+  *place = here.next;
+  pthread_cond_broadcast(&token->changed);
+}
+
 static void run_callbacks(mend_token *token) {
-  while (token->callbacks != NULL) {
-    callback *first = take_callback(token, token->callbacks->id);
-    token->running = first->id;
-    pthread_mutex_unlock(&token->lock);
-    first->call(first->ctx);
-    mend__free(token->allocator, first);
-    pthread_mutex_lock(&token->lock);
-    token->running = 0;
-    pthread_cond_broadcast(&token->changed);
-  }
+  while (token->callbacks != NULL)
+    run_callback(token, take_callback(token, token->callbacks->id));
 }
 
 void mend_token_cancel(mend_token *token, mend_str reason) {
@@ -150,24 +161,31 @@ mend_status mend_token_on_cancel(mend_token *token, void (*cancelled)(void *ctx)
   *added = (callback){.id = ++token->last_id, .call = cancelled, .ctx = ctx};
   if (ret_id != NULL) *ret_id = added->id; /* before anybody can call it: it may forget itself */
   const bool at_once = mend_token_is_cancelled(token);
-  if (!at_once) {
+  if (at_once) {
+    mend_token_retain(token);
+    run_callback(token, added);
+  } else {
     *token->last_end = added;
     token->last_end = &added->next;
   }
   pthread_mutex_unlock(&token->lock);
-  if (at_once) {
-    mend__free(token->allocator, added);
-    cancelled(ctx);
-  }
+  if (at_once) mend_token_release(token);
   return MEND_OK;
+}
+
+/* Under the lock: whether it is being called on another thread. */
+static bool runs_elsewhere(const mend_token *token, uint64_t id) {
+  const calling *each = token->running;
+  while (each != NULL && each->id != id)
+    each = each->next;
+  return each != NULL && !pthread_equal(each->thread, pthread_self());
 }
 
 void mend_token_forget(mend_token *token, uint64_t id) {
   pthread_mutex_lock(&token->lock);
   callback *forgotten = take_callback(token, id);
-  while (token->running != 0 && token->running == id && !pthread_equal(token->canceller, pthread_self())) {
+  while (runs_elsewhere(token, id))
     pthread_cond_wait(&token->changed, &token->lock);
-  }
   pthread_mutex_unlock(&token->lock);
   mend__free(token->allocator, forgotten);
 }
@@ -237,6 +255,7 @@ static mend_status wait_in_virtual_time(mend_token *token, uint64_t due_ns) {
 mend_status mend_token_wait(mend_token *token, uint64_t ns) {
   const uint64_t now_ns = mend_clock_now(token->clock).mono_ns;
   mend_status status = MEND_OK;
+  if (ns == 0) return mend_token_is_cancelled(token) ? MEND_ECANCELLED : MEND_OK;
   if (ns >= MEND_NEVER - now_ns) {
     wait_for_cancel(token);
   } else if (mend_clock_is_virtual(token->clock)) {

@@ -1,3 +1,4 @@
+#include "core/nearest.h"
 #include "core/options_size.h"
 #include "core/strmap.h"
 #include "core/text.h"
@@ -152,6 +153,21 @@ mend_status mend__tools_find(mend_tools *tools, mend_str name, mend__tool_entry 
   if (entry == NULL) return MEND_ENOENT;
   *ret_entry = entry;
   return MEND_OK;
+}
+
+/* Under the lock to the end, for the answer is the name of a tool that may be removed. */
+void mend__tools_suggest(mend_tools *tools, mend_str name, mend__buffer *sentence) {
+  mend__nearest search = mend__nearest_to(name);
+  size_t position = 0;
+  pthread_mutex_lock(&tools->lock);
+  for (mend__tool_entry *entry; (entry = mend__strmap_next(&tools->by_name, &position)) != NULL;)
+    mend__nearest_consider(&search, mend_str_from(entry->tool.name), entry->tool.name);
+  if (search.answer != NULL) {
+    mend__buffer_str(sentence, MEND_STR("; did you mean "));
+    mend__buffer_json_string(sentence, mend_str_from(search.answer));
+    mend__buffer_char(sentence, '?');
+  }
+  pthread_mutex_unlock(&tools->lock);
 }
 
 mend_status mend_tools_effect(mend_tools *tools, mend_str name, mend_effect *ret_effect) {

@@ -47,8 +47,8 @@ void mend__timer_clear(mend_timer *timer) {
 }
 
 void mend_timer_cancel(mend_timer **given) {
+  if (given == NULL || *given == NULL) return;
   mend_timer *timer = *given;
-  if (timer == NULL) return;
   *given = NULL;
   mend_loop *loop = timer->loop;
   pthread_mutex_lock(&loop->lock);

@@ -2,10 +2,9 @@
 #include "bus/room.h"
 #include "metacognition/metacognition_internal.h"
 
-/* How many calls may wait at once for what a call within them said. */
-enum { LATEST_MAX = 8 };
+enum { READINGS_MAX = 1024, READINGS_FEW = 8 };
 
-/* A result that was read, and the call in whose execution it was given. */
+/* A result that was read, and the call in whose execution it was given, which may give the same. */
 typedef struct reading {
   uint64_t around;
   mend_hash result;
@@ -16,8 +15,8 @@ typedef struct claim {
   const mend_allocator *allocator;
   mend__publisher *owner; /* NULL: nobody */
   size_t boundaries;      /* of the owner; none: it publishes for a foreign runner, as long as its hooks live */
-  reading latest[LATEST_MAX];
-  size_t count; /* of all there were */
+  reading *readings; /* whose calls have not been read themselves: the oldest first */
+  size_t count, capacity;
 } claim;
 
 /* ---- Publishers ---- */
@@ -48,6 +47,7 @@ void mend__publisher_end(mend__publisher *publisher) {
 static void claim_free(void *object) {
   claim *claimed = object;
   let_go_of(claimed->owner);
+  mend__free(claimed->allocator, claimed->readings);
   mend__free(claimed->allocator, claimed);
 }
 
@@ -98,19 +98,46 @@ void mend__claim_detach(const mend__publisher *publisher, mend_run *run) {
 
 /* ---- Readings ---- */
 
-/* A plan's step gives what its tool gave, and its call is around the tool's. */
-static bool is_passed_on(const claim *claimed, const mend_hook_call *call, mend_hash result) {
-  const size_t kept = claimed->count < LATEST_MAX ? claimed->count : LATEST_MAX;
-  for (size_t i = 0; i < kept; i++) {
-    const reading *latest = &claimed->latest[i];
-    if (latest->around == call->call && mend_hash_equal(latest->result, result)) return true;
+/* A plan's step gives what its tool gave, and its call is around the tool's. Now that it is read, what was read within
+ * it is of no use any more. */
+static bool is_passed_on(claim *claimed, const mend_hook_call *call, mend_hash result) {
+  bool found = false;
+  size_t kept = 0;
+  for (size_t i = 0; i < claimed->count; i++) {
+    const reading each = claimed->readings[i];
+    if (each.around != call->call) {
+      claimed->readings[kept++] = each;
+    } else if (mend_hash_equal(each.result, result)) {
+      found = true;
+    }
   }
-  return false;
+  claimed->count = kept;
+  return found;
 }
 
-static void remember(claim *claimed, const mend_hook_call *call, mend_hash result) {
-  if (call->within == 0 || call->within == MEND_NONE) return;
-  claimed->latest[claimed->count++ % LATEST_MAX] = (reading){call->within, result};
+static mend_status grow(claim *claimed) {
+  const size_t capacity = claimed->capacity > 0 ? 2 * claimed->capacity : READINGS_FEW;
+  reading *larger = mend__realloc(claimed->allocator, claimed->readings, capacity * sizeof *larger);
+  if (larger == NULL) return MEND_ENOMEM;
+  claimed->readings = larger;
+  claimed->capacity = capacity;
+  return MEND_OK;
+}
+
+/* For one more. Beyond the limit the oldest is forgotten. */
+static mend_status make_room(claim *claimed) {
+  if (claimed->count < claimed->capacity) return MEND_OK;
+  if (claimed->capacity < READINGS_MAX) return grow(claimed);
+  memmove(claimed->readings, claimed->readings + 1, --claimed->count * sizeof *claimed->readings);
+  return MEND_OK;
+}
+
+static mend_status read_result(claim *claimed, const mend_hook_call *call, mend_hash result, bool *ret_is_new) {
+  const bool is_within = call->within != MEND_NONE;
+  if (is_within && make_room(claimed) != MEND_OK) return MEND_ENOMEM;
+  *ret_is_new = !is_passed_on(claimed, call, result);
+  if (is_within) claimed->readings[claimed->count++] = (reading){call->within, result};
+  return MEND_OK;
 }
 
 mend_status mend__claim_reading(mend__publisher *publisher, const mend_hook_call *call, bool *ret_is_new) {
@@ -118,11 +145,8 @@ mend_status mend__claim_reading(mend__publisher *publisher, const mend_hook_call
   claim *claimed = claim_of(call->run);
   if (claimed == NULL) return MEND_ENOMEM;
   mend__run_lock(call->run);
-  const mend_status status = take(claimed, publisher);
-  if (status == MEND_OK) {
-    *ret_is_new = !is_passed_on(claimed, call, result);
-    remember(claimed, call, result);
-  }
+  mend_status status = take(claimed, publisher);
+  if (status == MEND_OK) status = read_result(claimed, call, result, ret_is_new);
   mend__run_unlock(call->run);
   return status;
 }

@@ -6,7 +6,7 @@
 
 static void write_head(mend__buffer *text, mend_watch *watch) {
   mend__buffer_str(text, MEND_STR("watch of run "));
-  mend__buffer_json_string(text, mend_run_id(watch->run));
+  mend__buffer_quoted(text, mend_run_id(watch->run));
   mend__buffer_str(text, MEND_STR(": it is "));
   mend__buffer_time(text, mend_clock_now(watch->hub->clock).mono_ns);
   mend__buffer_str(text, MEND_STR(", the next deadline is "));
@@ -64,7 +64,7 @@ static void write_detection(mend__buffer *text, const mend_detection *detection)
   if (detection->cause_seq != 0) mend__buffer_printf(text, ", event %" PRIu64, detection->cause_seq);
   if (!mend__detection_is_announced(detection)) mend__buffer_str(text, MEND_STR(", not announced yet"));
   mend__buffer_str(text, MEND_STR(": "));
-  mend__buffer_json_string(text, detection->summary);
+  mend__buffer_quoted(text, detection->summary);
   mend__buffer_char(text, '\n');
 }
 

@@ -47,11 +47,12 @@ mend_status look_up(mend_boundary *boundary, void *model, mend_result *result) {
 
 mend_status look_up_well(mend_boundary *boundary, void *model, mend_result *result);
 
-static mend_status check_rows(void *ctx, mend_call *call, mend_str query, mend_str rows, bool *ret_passed,
-                              char **ret_feedback) {
+static mend_status check_rows(void *ctx, mend_call *call, mend_str prompt, mend_str query, mend_str rows,
+                              bool *ret_passed, char **ret_feedback) {
   static const char feedback[] = "The query found nothing.";
   (void)ctx;
   (void)call;
+  (void)prompt;
   (void)query;
   *ret_passed = !mend_str_equal(rows, MEND_STR("[]"));
   if (*ret_passed) return MEND_OK;
@@ -138,7 +139,7 @@ mend_status research_step(void *ctx, mend_call *call, const mend_subtask *subtas
   (void)context;
   mend_status status = mend_boundary_compound(self->boundary, &tool, subtask->prompt, &result);
   if (result.outcome == MEND_OUTCOME_ESCALATED) {
-    status = mend_call_fail(call, MEND_STR("escalated"), result.question);
+    status = mend_call_escalate(call, result.question);
   } else if (status == MEND_OK) {
     status = mend_call_succeed(call, result.value);
   } else if (status == MEND_EFAILED) {

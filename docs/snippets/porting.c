@@ -63,7 +63,7 @@ mend_status try_the_mirror(void *ctx, const mend_hook_call *call, mend_decision 
   (void)ctx;
   if (!mend_str_equal(call->tool_name, MEND_STR("download"))) return MEND_OK;
   const mend_str args = MEND_STR("{\"host\": \"mirror.example\"}"); /* merged over the call's */
-  return mend_decision_redirect(decision, MEND_STR("download_slowly"), args, MEND_STR("the host does not answer"));
+  return mend_decision_redirect(decision, MEND_STR("the host does not answer"), MEND_STR("download_slowly"), args);
 }
 
 mend_status add_hooks(mend_hooks *hooks, mend_error *error) {
@@ -172,7 +172,7 @@ mend_status call_with_retry(mend_boundary *boundary, mend_result *result) {
 mend_status write_letter(void *ctx, mend_call *call, mend_str prompt);
 mend_status typeset(void *ctx, mend_call *call, mend_str letter);
 mend_status keep_letter(void *ctx, void *state, mend_str letter, mend_str page);
-mend_status fits_the_page(void *ctx, mend_call *call, mend_str letter, mend_str page, bool *ret_passed,
+mend_status fits_the_page(void *ctx, mend_call *call, mend_str prompt, mend_str letter, mend_str page, bool *ret_passed,
                           char **ret_feedback);
 mend_status ask_for_less(void *ctx, mend_str prompt, mend_str page, mend_str feedback, char **ret_prompt);
 

@@ -6,11 +6,11 @@
  *   options.tools = tools;
  *   mend_boundary *boundary;
  *   mend_boundary_new(&options, &boundary, &error);
- *   mend_boundary_add_watchdog_hook(boundary, NULL, NULL, &error);   // the default policy acts on what watchdogs find
+ *   mend_boundary_add_watchdog_hook(boundary, NULL, NULL, NULL, &error);   // the default policy: abort
  *
  *   mend_result result = MEND_RESULT_INIT;
- *   mend_status status = mend_boundary_call(boundary, MEND_STR("search"), MEND_STR("{\"q\":\"rain\"}"), NULL, &result);
- *   ... result.outcome, result.value ...
+ *   mend_boundary_call(boundary, MEND_STR("search"), MEND_STR("{\"q\":\"rain\"}"), NULL, &result);
+ *   printf("%s: %.*s\n", mend_outcome_name(result.outcome), MEND_STR_ARG(result.value));
  *   mend_result_clear(&result);
  *
  * One attempt of a call is: `tool.before`; the watchdog hooks and then the others in the order they were added; the
@@ -39,7 +39,7 @@ extern "C" {
 typedef enum mend_outcome {
   MEND_OUTCOME_OK = 0,
   MEND_OUTCOME_SKIPPED,    /**< value is the stub */
-  MEND_OUTCOME_ESCALATED,  /**< a person is asked `question`; never a success */
+  MEND_OUTCOME_ESCALATED,  /**< a person is asked `question`, by a hook or the tool itself; never a success */
   MEND_OUTCOME_REDIRECTED, /**< another call ran and succeeded; value is its result; hook, reason */
   MEND_OUTCOME_FAILED,     /**< error_type, error_message; hook and reason when it was redirected */
   MEND_OUTCOME_ABORTED,    /**< reason, hook */
@@ -48,8 +48,9 @@ typedef enum mend_outcome {
 /** "ok", "skipped", ... Static. */
 MEND_API const char *mend_outcome_name(mend_outcome outcome);
 
-/** What became of a call. Start from MEND_RESULT_INIT; strings are its own, freed by mend_result_clear. A call replaces
- * them when it ends, so until then they may be its input: a value may be passed on with the same result. */
+/** What became of a call. Start from MEND_RESULT_INIT: one of size 0 is MEND_EINVAL, and the bus's log says so. Strings
+ * are its own, freed by mend_result_clear. A call replaces them when it ends, so until then they may be its input: a
+ * value may be passed on with the same result. */
 typedef struct mend_result {
   size_t size;
   mend_outcome outcome;
@@ -58,7 +59,7 @@ typedef struct mend_result {
   mend_str error_message;
   mend_str reason;
   mend_str question;
-  mend_str hook; /**< who decided, when a hook did */
+  mend_str hook; /**< who decided: the name of a hook, or the source given to mend_run_abort */
   uint64_t call;
   uint32_t attempts;
   double duration_ms; /**< of the last attempt; 0 when its tool did not run */
@@ -102,6 +103,9 @@ MEND_API mend_run *mend_boundary_run(const mend_boundary *boundary); /**< borrow
  * An escalation waits for the next call: after a stall that is only when the hung call has ended. A policy that knows
  * better ends that call with mend_run_cancel_call. It must not block, and may call the boundary for tools that do not
  * block either: they run on its thread.
+ *
+ * Releasing the boundary never waits: where another thread is asking the policy just then, it is asked to its end, so
+ * ctx is best kept until the run is over. Leaving a healing scope waits for its policy.
  * \param policy  NULL: mend_default_policy. \param name  1..63 bytes, NULL: "watchdog"
  */
 MEND_API mend_status mend_boundary_add_watchdog_hook(mend_boundary *boundary, const char *name, mend_policy policy,
@@ -144,16 +148,18 @@ typedef struct mend_call_options {
 MEND_API mend_status mend_boundary_call(mend_boundary *boundary, mend_str tool, mend_str args,
                                         const mend_call_options *options, mend_result *ret_result);
 
+/** Of a call that was started: how it ended. The result is borrowed. */
+typedef void (*mend_call_done)(void *ctx, mend_status status, const mend_result *result);
+
 /**
  * Begins a call and returns: `done(ctx, status, result)` is called once, with what mend_boundary_call would have
  * returned. That is in here when the call ends at once, as one of a blocking tool always does, and so does one that is
  * refused; else on the thread that ends it, by answering or by cancelling, where the terminal event is published and
  * the after hooks run too, and a blocking tool that they redirect it to.
- * \param result  borrowed for the call of done. \param ret_call  the call's number, set before anything runs, 0 for a
- * call that was refused without one; may be NULL. \param options  NULL for the defaults
+ * \param ret_call  the call's number, set before anything runs, 0 for a call that was refused without one; may be NULL.
+ * \param options  NULL for the defaults
  * Returns MEND_OK, or MEND_EINVAL when there is no boundary or no done; only then it is not called.
  */
-typedef void (*mend_call_done)(void *ctx, mend_status status, const mend_result *result);
 MEND_API mend_status mend_boundary_start(mend_boundary *boundary, mend_str tool, mend_str args,
                                          const mend_call_options *options, mend_call_done done, void *ctx,
                                          uint64_t *ret_call);

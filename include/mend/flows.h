@@ -38,10 +38,10 @@ typedef struct mend_retry_options {
 #define MEND_RETRY_OPTIONS_INIT                                                                                        \
   { sizeof(mend_retry_options), 2, MEND_ABSENT, 0.0, 30.0, false, 0, NULL, NULL, NULL, NULL }
 
-/** Calls a tool up to max_attempts times under one call id, pausing on the bus's clock. Only a failure is tried again;
- * an abort or a cancelled token ends it at once, in a pause too. When the last attempt failed, value is
- * {"success":false,"error":...,"attempts":n}. An attempt that a hook added counts in `attempts`, not in max_attempts.
- * Returns as mend_boundary_call. */
+/** Calls a tool up to max_attempts times under one call id, pausing on the bus's clock. Only a failure is tried again,
+ * an escalation never; an abort or a cancelled token ends it at once, in a pause too. When the last attempt failed,
+ * value is {"success":false,"error":...,"attempts":n}. An attempt that a hook added counts in `attempts`, not in
+ * max_attempts. Returns as mend_boundary_call. */
 MEND_API mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str args,
                                          const mend_retry_options *options, mend_result *ret_result);
 
@@ -63,6 +63,8 @@ typedef struct mend_compound_tool {
   mend_status (*update_state)(void *ctx, void *state, mend_str output, mend_str result);
   const mend_call *within; /**< as in mend_retry_options */
 } mend_compound_tool;
+#define MEND_COMPOUND_TOOL_INIT                                                                                        \
+  { sizeof(mend_compound_tool), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 /** Passes the boundary once, as `name` with args {"prompt": ...}, which a hook may redirect; the steps are its
  * execution, so none of them runs when it is skipped. A step that fails, or an abort in it, ends it. Returns as
  * mend_boundary_call. */
@@ -77,7 +79,7 @@ typedef enum mend_refinement_exit {
   MEND_REFINEMENT_MAX,           /**< still rejected after max_refinements; the last result is kept */
   MEND_REFINEMENT_KEPT_ORIGINAL, /**< a refinement failed: its prompt, a step or its evaluation; the result before it is
                                     kept. Or the first evaluation did: there is only that result */
-  MEND_REFINEMENT_ENDED          /**< it gave no result: failed at first, skipped, aborted, cancelled */
+  MEND_REFINEMENT_ENDED          /**< it gave no result: failed at first, skipped, escalated, aborted, cancelled */
 } mend_refinement_exit;
 /** "passed", "max_refinements", "refinement_failed_keep_original", "ended". Static. */
 MEND_API const char *mend_refinement_exit_name(mend_refinement_exit exit);
@@ -96,15 +98,18 @@ typedef struct mend_subagent_tool {
   /** Takes the result into the state, before it is evaluated; each round's, also of one whose result is not kept in the
    * end. NULL: nothing. */
   mend_status (*commit)(void *ctx, void *state, mend_str output, mend_str result);
-  /** Judges it, with `call` for its token and for calls within it; the answer is given already. \param ret_passed
-   * false until it is set. \param ret_feedback  what is wrong, from malloc, for build_prompt; NULL: nothing to say.
-   * NULL: all pass */
-  mend_status (*evaluate)(void *ctx, mend_call *call, mend_str output, mend_str result, bool *ret_passed,
-                          char **ret_feedback);
+  /** Judges it, with `call` for its token and for calls within it; the answer is given already. \param prompt  what
+   * the agent was to do in this round. \param ret_passed  false until it is set. \param ret_feedback  what is wrong,
+   * from malloc, for build_prompt; NULL: nothing to say. NULL: all pass */
+  mend_status (*evaluate)(void *ctx, mend_call *call, mend_str prompt, mend_str output, mend_str result,
+                          bool *ret_passed, char **ret_feedback);
   /** The prompt of the next round, from malloc; NULL is a failure. \param prompt  the one before */
   mend_status (*build_prompt)(void *ctx, mend_str prompt, mend_str result, mend_str feedback, char **ret_prompt);
   const mend_call *within; /**< as in mend_retry_options */
 } mend_subagent_tool;
+
+#define MEND_SUBAGENT_TOOL_INIT                                                                                        \
+  { sizeof(mend_subagent_tool), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 typedef struct mend_refinement_report {
   size_t size;
@@ -149,6 +154,7 @@ typedef struct mend_plan_request {
   size_t size;
   mend_str goal;
   mend_str context;          /**< JSON object: the outputs so far, by step; {} at first */
+  mend_str done;             /**< JSON array: what became of the steps so far, as `subtasks` of the plan's value */
   mend_str remaining;        /**< JSON array: names of the steps that are to be replaced; absent the first time */
   double confidence;         /**< the one that was too low; NaN the first time */
   uint32_t redecompositions; /**< how many there were, this one included; 0 the first time */
@@ -160,9 +166,9 @@ typedef struct mend_plan {
   size_t size;
   void *ctx;
   mend_status (*planner)(void *ctx, const mend_plan_request *request, mend_plan_draft *draft);
-  /** Carries out a step and answers the call. Failing with the type "escalated" says that the message is a question for
-   * a person. \param context  as of the request. NULL: calls the step's tool by its name through the boundary, so that
-   * hooks see it under that name as well */
+  /** Carries out a step and answers the call; mend_call_escalate makes it an escalated one. \param context  as of the
+   * request. NULL: calls the step's tool by its name through the boundary, so that hooks see it under that name as
+   * well */
   mend_status (*execute)(void *ctx, mend_call *call, const mend_subtask *subtask, mend_str context);
   /** How sure the step is of its result, 0..1 (others are clamped), NaN: not said. Asked about steps that were ok,
    * redirected or skipped. NULL: never said. mend_enriched_confidence reads it from enriched results. */
@@ -184,7 +190,7 @@ typedef struct mend_plan {
  * Plans and carries out. Each step passes the boundary as `meta:<name>` with args {"prompt":..., "tool":...,
  * "args":..., "context":...}, which a hook may redirect. A failed or cancelled step does not stop the others; an abort
  * does, unless it is confined, and so do a scope that was left and running out of memory. A step whose tool's call was
- * escalated counts as escalated, whatever hooks make of its own.
+ * escalated is escalated too.
  *
  * After a step whose confidence is below the threshold, while steps remain and max_redecompositions is not reached,
  * `metacognition.redecomposition_triggered` is published and the planner is asked for others in their place. When it

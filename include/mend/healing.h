@@ -14,7 +14,8 @@
  *   scope.ret_report = &report;
  *   MEND_HEALING_SCOPE(runner, &scope) {
  *     mend_boundary *boundary = mend_healing_boundary(runner);
- *     ... mend_boundary_call(boundary, ...) until done; MEND_ABORTED: break
+ *     const mend_str name = MEND_STR("search");
+ *     while (mend_boundary_call(boundary, name, args, NULL, &result) == MEND_OK) puts(result.value.ptr);
  *   }
  *   puts(report.abort_reason);
  *

@@ -44,13 +44,17 @@ MEND_API void mend_decision_continue(mend_decision *decision);
 MEND_API mend_status mend_decision_skip(mend_decision *decision, mend_str reason, mend_str stub);
 /** Another tool (absent: the same), other arguments (a JSON object merged over the call's; absent: the same; {} counts
  * as given). MEND_EINVAL when both are absent or the tool is empty; MEND_ESYNTAX when args is no JSON object. */
-MEND_API mend_status mend_decision_redirect(mend_decision *decision, mend_str tool, mend_str args, mend_str reason);
+MEND_API mend_status mend_decision_redirect(mend_decision *decision, mend_str reason, mend_str tool, mend_str args);
+/** A person must be asked: a Skip whose call is escalated (MEND_OUTCOME_ESCALATED), with the reason "escalation
+ * requested" and the stub {"escalation_question": question}. MEND_EINVAL when the question is absent. */
+MEND_API mend_status mend_decision_escalate(mend_decision *decision, mend_str question);
 MEND_API mend_status mend_decision_abort(mend_decision *decision, mend_str reason);
 MEND_API mend_decision_kind mend_decision_get_kind(const mend_decision *decision);
 MEND_API mend_str mend_decision_reason(const mend_decision *decision);
-MEND_API mend_str mend_decision_stub(const mend_decision *decision); /**< of Skip */
-MEND_API mend_str mend_decision_tool(const mend_decision *decision); /**< of Redirect; absent: the same */
-MEND_API mend_str mend_decision_args(const mend_decision *decision); /**< of Redirect; absent: the same */
+MEND_API mend_str mend_decision_stub(const mend_decision *decision);     /**< of Skip */
+MEND_API mend_str mend_decision_question(const mend_decision *decision); /**< absent: it is no escalation */
+MEND_API mend_str mend_decision_tool(const mend_decision *decision);     /**< of Redirect; absent: the same */
+MEND_API mend_str mend_decision_args(const mend_decision *decision);     /**< of Redirect; absent: the same */
 
 /* ---- Hooks ------------------------------------------------------------------------------------------------- */
 
@@ -69,7 +73,7 @@ typedef struct mend_hook_call {
   mend_str error_type;
   mend_str error_message;
   double duration_ms; /**< 0 when the tool did not run */
-  uint64_t within;    /**< the call in whose execution this one is made (mend_call_options); 0 or MEND_NONE: none */
+  uint64_t within;    /**< the call in whose execution this one is made (mend_call_options); MEND_NONE: none */
 } mend_hook_call;
 
 /** A hook. Copied when added; absent members mean Continue. An error returned, or a return after the time limit, is a
@@ -88,6 +92,9 @@ typedef struct mend_hook {
   void (*detach)(void *ctx, mend_run *run); /**< that boundary is gone; NULL: nothing */
 } mend_hook;
 
+#define MEND_HOOK_INIT                                                                                                 \
+  { sizeof(mend_hook), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
 typedef struct mend_hook_options {
   size_t size;
   bool fail_closed;    /**< its failure aborts; before a redirected call runs it is asked again about that call */
@@ -97,9 +104,10 @@ typedef struct mend_hook_options {
   { sizeof(mend_hook_options), false, 0.0 }
 
 /**
- * The hook runner: hooks in the order they were added. An Abort returns at once, also after an earlier Skip; else the
- * first decision that is not Continue counts, later hooks still run, and what they decide is published as
- * `hook.shadowed`. From after and on_error a Skip counts as Continue, and is published likewise.
+ * The hook runner: hooks in the order they were added. An Abort returns at once, also after an earlier Skip; else all
+ * hooks run, and the first escalation counts, or without one the first decision that is not Continue. What does not
+ * count is published as `hook.shadowed`. From after and on_error a Skip, and so an escalation, counts as Continue and
+ * is published likewise.
  */
 typedef struct mend_hooks mend_hooks;
 MEND_API mend_status mend_hooks_new(const mend_allocator *allocator, mend_hooks **ret_hooks);

@@ -5,13 +5,13 @@
  *   mend_journal_options options = MEND_JOURNAL_OPTIONS_INIT;
  *   options.path = "run.jsonl";
  *   mend_journal_open(bus, &options, &journal, &error);   // from here on every event of the bus is written
- *   ...
+ *   mend_run_emit(run, "tool.before", "{\"tool_name\":\"search\"}", NULL);
  *   mend_journal_close(journal, &error);
  *
  *   mend_journal_reader *reader;
  *   mend_journal_reader_open(NULL, "run.jsonl", &reader, &error);
  *   mend_journal_line line = MEND_JOURNAL_LINE_INIT;
- *   while (mend_journal_reader_next(reader, &line, &error) == MEND_OK) { ... line.event, line.run_id ... }
+ *   while (mend_journal_reader_next(reader, &line, &error) == MEND_OK) printf("%.*s\n", MEND_STR_ARG(line.run_id));
  *
  * Each event is written with one write() to a descriptor opened for appending, so a process that is killed loses at
  * most the line it was writing. A reader takes a torn last line for what it is; a writer that goes on in such a file

@@ -7,8 +7,8 @@
  *
  *   mend_json json;
  *   mend_json_init(&json, text, MEND_JSON_DEPTH);
- *   while (mend_json_next(&json) > MEND_JSON_END) { ... json.token, json.slice ... }
- *   if (json.token == MEND_JSON_ERROR) return mend_json_error(&json, error);
+ *   while (mend_json_next(&json) > MEND_JSON_END) printf("%.*s\n", MEND_STR_ARG(json.slice));
+ *   if (json.token == MEND_JSON_ERROR) return mend_json_error(&json, &error);
  *
  * Threads: a scanner belongs to one thread at a time; the hash functions may be called from any.
  */

@@ -13,8 +13,8 @@
  * it. Of a member that is there twice the last counts; one of another type than above is absent; what is absent is
  * written as null, [] and {}.
  *
- * The regression watchdog listens to what the hook publishes. Without a protocol nothing is published. Source of names and
- * rules: Orqest's metacognition.
+ * The regression watchdog listens to what the hook publishes. Without a protocol nothing is published. Source of names
+ * and rules: Orqest's metacognition.
  *
  * A confidence is a number from 0 to 1. A number outside is clamped; what is no number (a text, true, null) is none.
  *
@@ -93,6 +93,9 @@ typedef struct mend_protocol_vtable {
   void (*destroy)(void *ctx); /**< may be NULL */
 } mend_protocol_vtable;
 
+#define MEND_PROTOCOL_VTABLE_INIT                                                                                      \
+  { sizeof(mend_protocol_vtable), NULL, NULL, NULL }
+
 /** Reference-counted. Errors: MEND_EINVAL (name, measure), MEND_ENOMEM; destroy is then not called. */
 typedef struct mend_protocol mend_protocol;
 MEND_API mend_status mend_protocol_new(const mend_protocol_vtable *vtable, void *ctx, const mend_allocator *allocator,
@@ -151,8 +154,8 @@ typedef struct mend_ensemble_options {
 } mend_ensemble_options;
 #define MEND_ENSEMBLE_OPTIONS_INIT                                                                                     \
   { sizeof(mend_ensemble_options), NULL, 3 }
-/** Called "ensemble". A run that fails is left out; fewer than two are a failure of the protocol. metadata has runs
- * and failed. \param options  NULL for the defaults. Errors: MEND_EINVAL, MEND_ENOMEM. */
+/** Called "ensemble". A run that fails or asks a person is left out; fewer than two are a failure of the protocol.
+ * metadata has runs and failed. \param options  NULL for the defaults. Errors: MEND_EINVAL, MEND_ENOMEM. */
 MEND_API mend_status mend_protocol_new_ensemble(const mend_ensemble_options *options, mend_protocol **ret_protocol,
                                                 mend_error *error);
 

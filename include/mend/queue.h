@@ -6,7 +6,7 @@
  *   mend_bus_queue(bus, "tool.*", NULL, &queue, &error);
  *   mend_event *event;
  *   while (mend_queue_wait(queue, MEND_NEVER, &event) == MEND_OK) {   // until somebody calls mend_queue_stop
- *     ...
+ *     puts(mend_event_kind_topic(event->kind).ptr);
  *     mend_event_free(event);
  *   }
  *   mend_queue_close(&queue);

@@ -90,6 +90,9 @@ MEND_API mend_status mend_call_succeed(mend_call *call, mend_str result);
 MEND_API mend_status mend_call_succeed_text(mend_call *call, mend_str text);
 /** The call failed. \param type  a short fixed word, "timeout"; both are copied. */
 MEND_API mend_status mend_call_fail(mend_call *call, mend_str type, mend_str message);
+/** A person must be asked. The call ends as MEND_OUTCOME_ESCALATED, which no flow takes for a success or tries again,
+ * with `tool.skipped`, reason "escalation requested". MEND_EINVAL when the question is absent. */
+MEND_API mend_status mend_call_escalate(mend_call *call, mend_str question);
 /** A sign of life: publishes `tool.progress`. MEND_ECLOSED, and nothing is published, when the call has ended; one that
  * is being published at that moment may come after the end. \param bytes  new output, 0 for a heartbeat */
 MEND_API mend_status mend_call_progress(mend_call *call, uint64_t bytes, mend_str note);
@@ -123,13 +126,16 @@ typedef struct mend_tool {
   size_t size;
   const char *name; /**< 1..128 bytes of UTF-8, no control characters */
   mend_effect effect;
-  /** Runs the call and answers with mend_call_succeed or mend_call_fail. An error returned without either fails the
+  /** Runs the call and answers with mend_call_succeed, _fail or _escalate. An error returned without either fails the
    * call with the status's name as error_type. MEND_OK without either is the result null, of an asynchronous tool that
    * it will answer later. */
   mend_status (*execute)(void *ctx, mend_call *call);
   void (*destroy)(void *ctx); /**< called once, when the tool is removed and no call of it runs; may be NULL */
   mend_tool_kind kind;
 } mend_tool;
+
+#define MEND_TOOL_INIT                                                                                                 \
+  { sizeof(mend_tool), NULL, MEND_EFFECT_IRREVERSIBLE, NULL, NULL, MEND_TOOL_BLOCKING }
 
 /** A registry of tools, by name. Reference-counted; may be shared by boundaries and changed while calls run. With its
  * last reference, which a call that runs has too, the threads of its pool end; on one of them that is a moment later.
@@ -146,7 +152,8 @@ MEND_API mend_status mend_tools_remove(mend_tools *tools, mend_str name);
 MEND_API mend_status mend_tools_effect(mend_tools *tools, mend_str name, mend_effect *ret_effect);
 /** The registry's pool for pooled tools: how many threads at most, made when they are needed, and how many calls may
  * wait for one (a call beyond fails with error_type "pool_full", one for which no thread can be made with
- * "MEND_ENOMEM"). Default 8 threads, 65,536 calls. \param threads  1..256
+ * "MEND_ENOMEM"). Default 8 threads, 65,536 calls. A registry that has threads does not survive fork: the child must not
+ * call its pooled tools, nor release it. \param threads  1..256
  * \param waiting  1..2^20. Errors: MEND_EINVAL; MEND_EEXIST when a pooled tool has been called already. */
 MEND_API mend_status mend_tools_set_pool(mend_tools *tools, uint32_t threads, uint32_t waiting, mend_error *error);
 

@@ -124,6 +124,9 @@ typedef struct mend_watchdog_vtable {
   void (*describe)(void *state, char *text, size_t size);
 } mend_watchdog_vtable;
 
+#define MEND_WATCHDOG_VTABLE_INIT                                                                                      \
+  { sizeof(mend_watchdog_vtable), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
 /** Makes a watchdog, with one reference for the caller. \param allocator  NULL: malloc. Errors: MEND_EINVAL,
  * MEND_ENOMEM; destroy is then not called. */
 MEND_API mend_status mend_watchdog_new(const mend_watchdog_vtable *vtable, void *ctx, const mend_allocator *allocator,

@@ -5,8 +5,11 @@
  *   mend_workbench_new(NULL, &workbench, &error);
  *   mend_healing_runner *runner;
  *   mend_workbench_with_healing(workbench, NULL, &runner, &error);
- *   MEND_HEALING_SCOPE(runner, NULL) { ... }
+ *   MEND_HEALING_SCOPE(runner, NULL) {
+ *     mend_boundary_call(mend_healing_boundary(runner), MEND_STR("search"), args, NULL, &result);
+ *   }
  *   mend_workbench_each_recent(workbench, print_line, NULL);     // the last 200 events
+ *   char *picture;
  *   mend_tracer_draw(mend_workbench_tracer(workbench), NULL, NULL, &picture);
  *   puts(picture);
  *

@@ -119,6 +119,12 @@ void plain_wrap(mend__buffer *buffer, mend_str plain, size_t width, size_t colum
   }
 }
 
+mend_status plain_write(const mend__buffer *buffer, FILE *out) {
+  if (buffer->failed) return MEND_ENOMEM;
+  const bool written = fwrite(buffer->data, 1, buffer->len, out) == buffer->len && fflush(out) == 0;
+  return written ? MEND_OK : MEND_ECLOSED;
+}
+
 /* ---- Times and numbers ------------------------------------------------------------------------------------- */
 
 static struct tm utc(uint64_t wall_ns) {

@@ -4,6 +4,8 @@
 
 #include "core/buffer.h"
 
+#include <stdio.h>
+
 /* Appends at most max_chars characters and then "..." when there are more. Control characters and those that change the
  * direction of text become visible escapes, bytes that are not UTF-8 U+FFFD; nothing can move the cursor. */
 void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars);
@@ -17,6 +19,9 @@ enum { PLAIN_WIDTH = 80 }; /* of lines that nobody measured a terminal for */
 /* Appends plain text as lines no wider than `width` columns, broken at blanks: the first goes on at `column`, the
  * others are indented by `indent`. Ends with a line feed. */
 void plain_wrap(mend__buffer *buffer, mend_str plain, size_t width, size_t column, size_t indent);
+
+/* Writes what was appended and flushes. MEND_ENOMEM when the buffer has failed, MEND_ECLOSED when not all is written. */
+mend_status plain_write(const mend__buffer *buffer, FILE *out);
 
 /* 09:07:31 */
 void plain_clock(mend__buffer *buffer, uint64_t wall_ns);

@@ -22,16 +22,10 @@ static mend__buffer *begin_line(json_report *to) {
   return &to->line;
 }
 
-static mend_status write_out(const mend__buffer *text, FILE *out) {
-  if (text->failed) return MEND_ENOMEM;
-  const bool written = fwrite(text->data, 1, text->len, out) == text->len && fflush(out) == 0;
-  return written ? MEND_OK : MEND_ECLOSED;
-}
-
 /* Writes the line, which is plain text. */
 static mend_status write_line(json_report *to, FILE *out) {
   mend__buffer_char(&to->line, '\n');
-  return write_out(&to->line, out);
+  return plain_write(&to->line, out);
 }
 
 /* Writes the line, which is JSON. */
@@ -39,7 +33,7 @@ static mend_status write_json(json_report *to, FILE *out) {
   mend__buffer_clear(&to->safe);
   plain_json_escaped(&to->safe, mend__buffer_text(&to->line));
   mend__buffer_char(&to->safe, '\n');
-  return to->line.failed ? MEND_ENOMEM : write_out(&to->safe, out);
+  return to->line.failed ? MEND_ENOMEM : plain_write(&to->safe, out);
 }
 
 static void add_key(mend__buffer *line, const char *key) { mend__buffer_printf(line, ",\"%s\":", key); }

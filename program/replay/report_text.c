@@ -253,11 +253,8 @@ static mend__buffer *begin_page(text_report *to, bool apart) {
 }
 
 static mend_status print_page(text_report *to, above printed) {
-  const mend__buffer *page = &to->page;
   to->above = printed;
-  if (page->failed || to->with.line.failed) return MEND_ENOMEM;
-  const bool written = fwrite(page->data, 1, page->len, to->out) == page->len && fflush(to->out) == 0;
-  return written ? MEND_OK : MEND_ECLOSED;
+  return to->with.line.failed ? MEND_ENOMEM : plain_write(&to->page, to->out);
 }
 
 static mend_status tell_remark(report *base, mend_str sentence) {

@@ -1,144 +1,9 @@
-#include "program/replay/stage.h"
-
 #include "bus/room.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "program/replay/answers.h"
-#include "program/replay/calls.h"
+#include "program/replay/played_run.h"
 
 #include <stdio.h>
-
-/* A pair that was reported as a loop and is counted on; a report asks for a limited number of them. */
-typedef struct followed_pair {
-  pair_key key;
-  uint64_t incident;
-} followed_pair;
-
-struct played_run {
-  played_run *newer, *older;
-  mend_run *run;
-  mend_watch *watch;
-  mend_detection_cursor cursor;
-  open_calls calls;
-  mend__strmap followed; /* by their pair_key */
-  answers answers;
-  pair_key unnamed; /* of the open call without an id that began last */
-  bool has_unnamed;
-};
-
-/* ---- Pairs ------------------------------------------------------------------------------------------------- */
-
-static pair_key key_of(const mend_tool_before_event *call) {
-  return (pair_key){mend_hash_bytes(call->tool_name), call->args_hash};
-}
-
-static pair_key key_of_open(const open_call *call) { return (pair_key){mend_hash_bytes(call->tool), call->args_hash}; }
-
-static mend_str key_text(const pair_key *key) { return (mend_str){(const char *)key, sizeof *key}; }
-
-static followed_pair *find_pair(const played_run *run, const mend_tool_before_event *call) {
-  if (run->followed.count == 0) return NULL;
-  const pair_key key = key_of(call);
-  return mend__strmap_get(&run->followed, key_text(&key));
-}
-
-static mend_status follow_pair(played_run *run, const mend_tool_before_event *call, uint64_t incident) {
-  if (find_pair(run, call) != NULL) return MEND_OK;
-  followed_pair *pair = mend__alloc(NULL, sizeof *pair);
-  if (pair == NULL) return MEND_ENOMEM;
-  *pair = (followed_pair){key_of(call), incident};
-  const mend_status status = mend__strmap_put(&run->followed, key_text(&pair->key), pair);
-  if (status != MEND_OK) mend__free(NULL, pair);
-  return status;
-}
-
-static void free_followed(played_run *run) {
-  size_t position = 0;
-  followed_pair *pair;
-  while ((pair = mend__strmap_next(&run->followed, &position)) != NULL)
-    mend__free(NULL, pair);
-  mend__strmap_free(&run->followed);
-}
-
-/* ---- Runs -------------------------------------------------------------------------------------------------- */
-
-static void unlink_run(stage *on, played_run *run) {
-  if (run->newer != NULL) {
-    run->newer->older = run->older;
-  } else {
-    on->newest = run->older;
-  }
-  if (run->older != NULL) {
-    run->older->newer = run->newer;
-  } else {
-    on->oldest = run->newer;
-  }
-}
-
-static void link_newest(stage *on, played_run *run) {
-  run->newer = NULL;
-  run->older = on->newest;
-  if (on->newest != NULL) {
-    on->newest->newer = run;
-  } else {
-    on->oldest = run;
-  }
-  on->newest = run;
-}
-
-static void free_run(stage *on, played_run *run) {
-  open_calls_free(&run->calls, &on->spare_calls);
-  free_followed(run);
-  answers_free(&run->answers);
-  mend_run_release(run->run);
-  mend__free(NULL, run);
-}
-
-static void forget_run(stage *on, played_run *run) {
-  on->counts.unfinished += open_calls_count(&run->calls);
-  mend__strmap_remove(&on->runs, mend_run_id(run->run));
-  unlink_run(on, run);
-  free_run(on, run);
-}
-
-static mend_status make_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error) {
-  played_run *run = mend__alloc_zero(NULL, sizeof *run);
-  if (run == NULL) return MEND_ENOMEM;
-  open_calls_init(&run->calls);
-  mend__strmap_init(&run->followed, NULL);
-  mend_status status = mend_bus_run(on->bus, options, &run->run);
-  if (status == MEND_EINVAL) {
-    mend_error_set(error, status, "a run's id is 1 to 255 bytes long, this one has %zu", options->id.len);
-  }
-  if (status == MEND_OK) status = mend_run_watch(run->run, &run->watch);
-  if (status == MEND_OK) status = mend__strmap_put(&on->runs, mend_run_id(run->run), run);
-  if (status != MEND_OK) {
-    free_run(on, run);
-    return status;
-  }
-  link_newest(on, run);
-  on->counts.runs++;
-  if (on->runs.count > STAGE_RUNS_MAX) {
-    forget_run(on, on->oldest);
-    on->counts.runs_forgotten++;
-  }
-  *ret_run = run;
-  return MEND_OK;
-}
-
-mend_status stage_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error) {
-  mend_run_options wanted = *options;
-  if (wanted.id.len == 0) wanted.id = mend_str_from(on->default_run);
-  played_run *run = on->newest;
-  if (run == NULL || !mend_str_equal(mend_run_id(run->run), wanted.id)) {
-    run = mend__strmap_get(&on->runs, wanted.id);
-    if (run == NULL) return make_run(on, &wanted, ret_run, error);
-    unlink_run(on, run);
-    link_newest(on, run);
-  }
-  *ret_run = run;
-  return MEND_OK;
-}
 
 /* ---- What was found ---------------------------------------------------------------------------------------- */
 
@@ -148,11 +13,11 @@ static mend_status follow(stage *on, played_run *run, const mend_detection *dete
   if (incident == 0) return MEND_OK;
   if (call != NULL && mend_str_equal(detection->detector, MEND_STR("stall"))) call->incident = incident;
   const bool repeats = on->beginning != NULL && mend_str_equal(detection->reason, MEND_STR("repeat"));
-  return repeats ? follow_pair(run, on->beginning, incident) : MEND_OK;
+  return repeats ? played_run_follow(run, on->beginning, incident) : MEND_OK;
 }
 
 static void describe_open(const played_run *run, const open_call *call, bool with_answer, replay_detection *found) {
-  const pair_key key = key_of_open(call);
+  const pair_key key = pair_of_open(call);
   found->args_hash = call->args_hash;
   found->args = call->args;
   if (with_answer) found->answer = answers_find(&run->answers, &key);
@@ -160,7 +25,7 @@ static void describe_open(const played_run *run, const open_call *call, bool wit
 
 /* The call that completed the evidence has no id, so it is not among the open ones. */
 static void describe_beginning(stage *on, const played_run *run, replay_detection *found) {
-  const pair_key key = key_of(on->beginning);
+  const pair_key key = pair_of(on->beginning);
   found->answer = answers_find(&run->answers, &key);
   mend__buffer_clear(&on->excerpt);
   append_excerpt(&on->excerpt, on->beginning->args, on->settings->content_bytes);
@@ -259,7 +124,7 @@ mend_status stage_open(stage *on, const replay_settings *settings, const char *p
 void stage_close(stage *on) {
   mend_subscription_close(&on->subscription);
   while (on->oldest != NULL)
-    forget_run(on, on->oldest);
+    played_run_forget(on, on->oldest);
   mend__strmap_free(&on->runs);
   spare_calls_free(&on->spare_calls);
   mend__buffer_free(&on->text);
@@ -308,13 +173,13 @@ static mend_status begin_call(stage *on, played_run *run, const mend_tool_before
   report *to = on->settings->report;
   on->counts.calls++;
   if (event->args.ptr == NULL && mend_hash_is_none(event->args_hash)) on->counts.calls_without_args++;
-  const followed_pair *pair = find_pair(run, event);
+  const followed_pair *pair = played_run_followed(run, event);
   if (pair != NULL) to->repeated(to, pair->incident, on->row);
   char buffer[CALL_ID_SIZE];
   const mend_str id = call_id_of(&event->event, buffer);
   if (id.len == 0) {
     on->counts.calls_without_id++;
-    run->unnamed = key_of(event);
+    run->unnamed = pair_of(event);
     run->has_unnamed = true;
     return MEND_OK;
   }
@@ -348,7 +213,7 @@ static replay_answer answer_of(const mend_tool_after_event *after) {
 /* The pair of the call that ended; false when nobody knows the call. */
 static bool find_ended_pair(played_run *run, const open_call *call, mend_str id, mend_str tool, pair_key *ret_key) {
   if (call != NULL) {
-    *ret_key = key_of_open(call);
+    *ret_key = pair_of_open(call);
     return true;
   }
   if (id.len > 0 || !run->has_unnamed) return false;

@@ -218,13 +218,14 @@ static inline mend_status play_hook(scripted *part, int which, const char *phase
   note_word(&s->ran, word);
   if (is(&next, "skip")) return mend_decision_skip(decision, MEND_STR("skipping"), optional(next.first));
   if (is(&next, "redirect")) {
-    return mend_decision_redirect(decision, optional(next.first), optional(next.second), MEND_STR("redirecting"));
+    return mend_decision_redirect(decision, MEND_STR("redirecting"), optional(next.first), optional(next.second));
   }
+  if (is(&next, "escalate")) return mend_decision_escalate(decision, mend_str_from(next.first));
   if (is(&next, "abort")) return mend_decision_abort(decision, mend_str_from(next.first));
   if (is(&next, "abort_run")) return mend_run_abort(s->run, mend_str_from(next.first), mend_str_from(part->name));
   if (is(&next, "cancel")) {
     if (s->token != NULL) mend_token_cancel(s->token, MEND_STR("by a hook"));
-    return mend_decision_redirect(decision, mend_str_from(next.first), (mend_str)MEND_ABSENT, MEND_STR("redirecting"));
+    return mend_decision_redirect(decision, MEND_STR("redirecting"), mend_str_from(next.first), (mend_str)MEND_ABSENT);
   }
   if (is(&next, "call")) call_quietly(s, next.first);
   return is(&next, "fail") ? MEND_EIO : MEND_OK;
@@ -266,6 +267,7 @@ static inline mend_status play_part(scripted *part, mend_call *call) {
   if (is(&next, "none")) return MEND_OK;
   if (is(&next, "status")) return MEND_EIO;
   if (is(&next, "fail")) return mend_call_fail(call, mend_str_from(next.first), mend_str_from(next.second));
+  if (is(&next, "escalate")) return mend_call_escalate(call, optional(next.first));
   if (is(&next, "text")) return mend_call_succeed_text(call, mend_str_from(next.first));
   if (is(&next, "args")) return mend_call_succeed(call, mend_call_args(call));
   if (is(&next, "note")) return mend_call_succeed_text(call, mend_call_note(call));
@@ -572,6 +574,7 @@ static inline void answer_kept(scenario *s, char *rest) {
     if (is(&next, "ok")) status = mend_call_succeed(call, mend_str_from(next.first));
     if (is(&next, "text")) status = mend_call_succeed_text(call, mend_str_from(next.first));
     if (is(&next, "fail")) status = mend_call_fail(call, mend_str_from(next.first), mend_str_from(next.second));
+    if (is(&next, "escalate")) status = mend_call_escalate(call, mend_str_from(next.first));
     if (is(&next, "progress")) status = mend_call_progress(call, 7, MEND_STR("going on"));
     if (is(&next, "args")) status = mend_call_succeed(call, mend_call_args(call));
     if (is(&next, "note")) status = mend_call_succeed_text(call, mend_call_note(call));

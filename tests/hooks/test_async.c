@@ -376,7 +376,6 @@ Test(async, own_tools_without_memory) {
         kinds_world w;
         kinds_open(&w);
         atomic_uint destroyed = 0;
-        w.loses_events = own_rows[i].starts && own_rows[i].kind == MEND_TOOL_POOLED;
         mend_test_allocator_arm(&w.memory, fail_at, fail_after == 1);
         call_own(&w, &own_rows[i], &destroyed);
         kinds_release(&w);

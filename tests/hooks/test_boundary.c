@@ -273,15 +273,55 @@ Test(boundary, no_boundary) {
   }
 }
 
-/* The sentence holds the whole name, whatever is in it. */
+/* A result that can tell nothing: the bus's log does. */
+static void keep_log(void *ctx, mend_log_level level, const char *message) {
+  cr_assert_eq(level, MEND_LOG_ERROR);
+  snprintf(ctx, 128, "%s", message);
+}
+
+Test(boundary, results_that_were_not_begun) {
+  char said[128] = "";
+  mend_result zero = {.size = 0};
+  mend_result *const results[] = {&zero, NULL};
+  static const char *const sentences[] = {
+      "a call was refused: the size of its mend_result is 0, start from MEND_RESULT_INIT",
+      "a call was refused: its mend_result is NULL"};
+  mend_bus_options bus_options = MEND_BUS_OPTIONS_INIT;
+  mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
+  mend_bus *bus;
+  mend_boundary *boundary;
+  bus_options.log = keep_log;
+  bus_options.log_ctx = said;
+  cr_assert_eq(mend_bus_new(&bus_options, &bus, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &options.run), MEND_OK);
+  cr_assert_eq(mend_boundary_new(&options, &boundary, NULL), MEND_OK);
+  for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+    cr_assert_eq(mend_boundary_call(boundary, MEND_STR("a"), MEND_STR("{}"), NULL, results[i]), MEND_EINVAL);
+    cr_assert_str_eq(said, sentences[i], "%s", said);
+  }
+  mend_batch_call call = MEND_BATCH_CALL_INIT;
+  call.result.size = 0;
+  cr_assert_eq(mend_boundary_call_all(boundary, &call, 1), MEND_EINVAL);
+  cr_assert_str_eq(said, "calls were refused: a mend_batch_call or its result has a wrong size, start from "
+                         "MEND_BATCH_CALL_INIT");
+  mend_boundary_release(boundary);
+  mend_run_release(options.run);
+  mend_bus_release(bus);
+}
+
+/* The sentence holds the whole name, whatever is in it, and the name that was probably meant. */
 Test(boundary, unknown_names) {
   const struct {
     mend_str name;
     const char *sentence;
   } names[] = {{MEND_STR("a\0b"), "there is no tool called \"a\\u0000b\""},
-               {MEND_STR("a\"\n"), "there is no tool called \"a\\\"\\n\""}};
+               {MEND_STR("a\"\n"), "there is no tool called \"a\\\"\\n\""},
+               {MEND_STR("serach"), "there is no tool called \"serach\"; did you mean \"search\"?"}};
+  char search[] = "search ok=1", read[] = "read_file ok=1";
   scenario *s = scenario_new();
   cr_assert_eq(scenario_try_open(s), MEND_OK);
+  add_tool(s, search);
+  add_tool(s, read);
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     mend_result result = MEND_RESULT_INIT;
     cr_assert_eq(mend_boundary_call(s->boundary, names[i].name, (mend_str)MEND_ABSENT, NULL, &result), MEND_EFAILED);

@@ -20,9 +20,9 @@ static mend_status set(mend_decision *decision, setter how, mend_str reason, men
   switch (how) {
   case CONTINUE: mend_decision_continue(decision); return MEND_OK;
   case SKIP: return mend_decision_skip(decision, reason, first);
-  case REDIRECT: return mend_decision_redirect(decision, first, second, reason);
+  case REDIRECT: return mend_decision_redirect(decision, reason, first, second);
   case ABORT: return mend_decision_abort(decision, reason);
-  case ESCALATE: return mend__decision_escalate(decision, first);
+  case ESCALATE: return mend_decision_escalate(decision, first);
   }
   return MEND_EINVAL;
 }
@@ -64,8 +64,9 @@ static const struct {
     /* a question */
     {ESCALATE, NULL, "Go \"on\"?\n", NULL, MEND_OK, MEND_DECISION_SKIP, "escalation requested",
      "{\"escalation_question\":\"Go \\\"on\\\"?\\n\"}", NULL, NULL},
-    {ESCALATE, NULL, NULL, NULL, MEND_OK, MEND_DECISION_SKIP, "escalation requested", "{\"escalation_question\":\"\"}",
+    {ESCALATE, NULL, "", NULL, MEND_OK, MEND_DECISION_SKIP, "escalation requested", "{\"escalation_question\":\"\"}",
      NULL, NULL},
+    {ESCALATE, NULL, NULL, NULL, REFUSED(MEND_EINVAL)},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -83,7 +84,8 @@ static mend_status set_row(mend_decision *decision, size_t i) {
 
 static void check_row(const mend_decision *decision, size_t i) {
   check_says(decision, rows[i].kind, rows[i].says_reason, rows[i].says_stub, rows[i].says_tool, rows[i].says_args);
-  cr_assert_eq(decision->escalates, rows[i].how == ESCALATE);
+  const bool asks = rows[i].how == ESCALATE && rows[i].status == MEND_OK;
+  cr_assert(text_is(mend_decision_question(decision), asks ? rows[i].first : NULL), "row %zu", i);
 }
 
 Test(decision, says_what_was_set_last) {
@@ -101,7 +103,7 @@ Test(decision, says_what_was_set_last) {
   cr_assert_eq(atomic_load(&memory.blocks), 1u, "Continue holds nothing");
 
   /* its own texts, handed back to it */
-  cr_assert_eq(mend_decision_redirect(decision, MEND_STR("tool"), MEND_STR("{\"a\":1}"), MEND_STR("why")), MEND_OK);
+  cr_assert_eq(mend_decision_redirect(decision, MEND_STR("why"), MEND_STR("tool"), MEND_STR("{\"a\":1}")), MEND_OK);
   cr_assert_eq(mend_decision_skip(decision, mend_decision_tool(decision), mend_decision_args(decision)), MEND_OK);
   check_says(decision, MEND_DECISION_SKIP, "tool", "{\"a\":1}", NULL, NULL);
 

@@ -354,7 +354,14 @@ static const struct {
     {"ok=1", "ok=2", MEND_OK, MEND_ABORTED, NULL, "prompt(do it) agent(do it) executor(1) update(1,2) ",
      "before#1:plan cancelled#1:plan", "ABORTED cancelled reason=no hook=me attempts=1"},
     {"ok={", "ok=2", MEND_OK, MEND_OK, NULL, "prompt(do it) agent(do it) ", "before#1:plan error#1:plan!bad_result",
-     "EFAILED failed type=bad_result message=expected a key or }, found the end of the text attempts=1"},
+     "EFAILED failed type=bad_result message=the result of plan is no JSON (line 1, column 2): expected a key or }, "
+     "found "
+     "the end of the text; mend_call_succeed_text takes text attempts=1"},
+    {"escalate=which?", "ok=2", MEND_OK, MEND_OK, NULL, "prompt(do it) agent(do it) ", "before#1:plan skipped#1:plan@",
+     "OK escalated value={\"escalation_question\":\"which?\"} reason=escalation requested question=which? attempts=1"},
+    {"ok=1", "escalate=which?", MEND_OK, MEND_OK, NULL, "prompt(do it) agent(do it) executor(1) ",
+     "before#1:plan skipped#1:plan@",
+     "OK escalated value={\"escalation_question\":\"which?\"} reason=escalation requested question=which? attempts=1"},
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=skip=0", "", "before#1:plan skipped#1:plan@h",
      "OK skipped value=0 reason=skipping hook=h attempts=1"},
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=redirect=-={\"prompt\":\"\\u0061nother\"}",

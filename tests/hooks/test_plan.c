@@ -310,6 +310,63 @@ Test(plan, additions) {
   free(s);
 }
 
+/* ---- What a planner is told when it plans anew ---- */
+
+typedef struct told_planner {
+  unsigned asked;
+  char done[2][1024];
+} told_planner;
+
+static mend_status note_done(void *ctx, const mend_plan_request *request, mend_plan_draft *draft) {
+  told_planner *self = ctx;
+  char steps[][8] = {"a", "b", "c"};
+  cr_assert(self->asked < 2);
+  snprintf(self->done[self->asked], sizeof self->done[0], "%.*s", MEND_STR_ARG(request->done));
+  if (self->asked++ > 0) return MEND_EIO; /* the rest stays */
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+    add_subtask(draft, steps[i]);
+  return MEND_OK;
+}
+
+static mend_status fail_first(void *ctx, mend_call *call, const mend_subtask *subtask, mend_str context) {
+  (void)ctx;
+  (void)context;
+  if (mend_str_equal(subtask->name, MEND_STR("a"))) return mend_call_fail(call, MEND_STR("timeout"), MEND_STR("late"));
+  return mend_call_succeed(call, MEND_STR("1"));
+}
+
+static double unsure(void *ctx, const mend_subtask *subtask, const mend_result *result) {
+  (void)ctx;
+  (void)subtask;
+  (void)result;
+  return 0.25;
+}
+
+/* The second time what failed, why, and the names that are taken. */
+Test(plan, done) {
+  scenario *s = scenario_new();
+  told_planner told = {.asked = 0};
+  mend_result result = MEND_RESULT_INIT;
+  mend_plan plan = MEND_PLAN_INIT;
+  plan.ctx = &told;
+  plan.planner = note_done;
+  plan.execute = fail_first;
+  plan.confidence = unsure;
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  cr_assert_eq(mend_boundary_plan(s->boundary, &plan, MEND_STR("g"), &result), MEND_EFAILED);
+  cr_assert_eq(told.asked, 2u);
+  cr_assert_str_eq(told.done[0], "[]");
+  cr_assert_str_eq(told.done[1],
+                   "[{\"name\":\"a\",\"tool\":null,\"outcome\":\"failed\",\"call_id\":\"1\",\"duration_ms\":0,"
+                   "\"confidence\":null,\"question\":null,\"error_type\":\"timeout\",\"error_message\":\"late\"},"
+                   "{\"name\":\"b\",\"tool\":null,\"outcome\":\"ok\",\"call_id\":\"2\",\"duration_ms\":0,"
+                   "\"confidence\":0.25,\"question\":null,\"error_type\":null,\"error_message\":null}]",
+                   "%s", told.done[1]);
+  mend_result_clear(&result);
+  scenario_close(s);
+  free(s);
+}
+
 /* ---- Values that are nested deeply ---- */
 
 typedef struct deep_plan {

@@ -43,7 +43,7 @@ static mend_status decide(const script_hook *self, mend_decision *decision) {
   switch (self->kind) {
   case MEND_DECISION_CONTINUE: return MEND_OK;
   case MEND_DECISION_SKIP: return mend_decision_skip(decision, why, first);
-  case MEND_DECISION_REDIRECT: return mend_decision_redirect(decision, first, second, why);
+  case MEND_DECISION_REDIRECT: return mend_decision_redirect(decision, why, first, second);
   case MEND_DECISION_ABORT: return mend_decision_abort(decision, why);
   }
   return MEND_EINVAL;
@@ -197,7 +197,7 @@ static mend_status ask(script *all, const mend_hook_call *call, mend_decision *d
   }
   const mend_str why = MEND_STR("of watchdog");
   if (all->earlier == MEND_DECISION_SKIP) mend_decision_skip(decision, why, MEND_STR("\"earlier\""));
-  if (all->earlier == MEND_DECISION_REDIRECT) mend_decision_redirect(decision, why, (mend_str)MEND_ABSENT, why);
+  if (all->earlier == MEND_DECISION_REDIRECT) mend_decision_redirect(decision, why, why, (mend_str)MEND_ABSENT);
   if (all->earlier != MEND_DECISION_CONTINUE) *hook = MEND_STR("watchdog");
   return mend__hooks_ask(all->hooks, all->phase, call, all->how, decision, hook);
 }
@@ -309,7 +309,7 @@ Test(runner, what_is_refused) {
 typedef struct watcher {
   mend_hooks *hooks;
   unsigned calls, destroyed;
-  uint64_t call;
+  uint64_t call, within;
   uint32_t attempt;
   mend_status status;
 } watcher;
@@ -321,6 +321,7 @@ static mend_status watch(void *ctx, const mend_hook_call *call, mend_decision *d
   self->calls++;
   self->call = call->call;
   self->attempt = call->attempt;
+  self->within = call->within;
   (void)decision;
   return self->status;
 }
@@ -368,6 +369,7 @@ Test(runner, without_a_run) {
   cr_assert(text_is(name, NULL));
   cr_assert_eq(self.call, 12u, "a name is a number");
   cr_assert_eq(self.attempt, 1u, "attempts count from 1");
+  cr_assert_eq(self.within, MEND_NONE, "said by nobody");
   call.call = 5;
   cr_assert_eq(mend_hooks_before(self.hooks, &call, decision, NULL), MEND_OK);
   cr_assert_eq(self.call, 5u);

@@ -49,13 +49,13 @@ static mend_status commit(void *ctx, void *state, mend_str output, mend_str resu
   return play_step(&self->commit, &next);
 }
 
-static mend_status evaluate(void *ctx, mend_call *call, mend_str output, mend_str result, bool *ret_passed,
-                            char **ret_feedback) {
+static mend_status evaluate(void *ctx, mend_call *call, mend_str prompt, mend_str output, mend_str result,
+                            bool *ret_passed, char **ret_feedback) {
   subagent *self = ctx;
   item next;
   cr_assert_not_null(call);
   cr_assert(!*ret_passed);
-  note_ran(self, "evaluate(%.*s,%.*s)", MEND_STR_ARG(output), MEND_STR_ARG(result));
+  note_ran(self, "evaluate(%.*s,%.*s,%.*s)", MEND_STR_ARG(prompt), MEND_STR_ARG(output), MEND_STR_ARG(result));
   const mend_status status = play_step(&self->evaluate, &next);
   *ret_passed = is(&next, "pass");
   if (*next.first != '\0') *ret_feedback = strdup(next.first);

@@ -46,9 +46,10 @@ static mend_status compound(torture *t) {
 }
 
 /* The texts these give are the library's to free, with free(). */
-static mend_status reject_once(void *ctx, mend_call *call, mend_str output, mend_str result, bool *ret_passed,
-                               char **ret_feedback) {
+static mend_status reject_once(void *ctx, mend_call *call, mend_str prompt, mend_str output, mend_str result,
+                               bool *ret_passed, char **ret_feedback) {
   (void)call;
+  (void)prompt;
   (void)output;
   (void)result;
   *ret_passed = ((torture *)ctx)->events++ > 0;

@@ -5,7 +5,7 @@
 static mend_status redirect_before(void *ctx, const mend_hook_call *call, mend_decision *decision) {
   (void)ctx;
   if (!mend_str_equal(call->tool_name, MEND_STR("search"))) return MEND_OK;
-  return mend_decision_redirect(decision, MEND_STR("search again"), MEND_STR("{\"limit\": 5}"), MEND_STR("better"));
+  return mend_decision_redirect(decision, MEND_STR("better"), MEND_STR("search again"), MEND_STR("{\"limit\": 5}"));
 }
 
 static mend_status skip_before(void *ctx, const mend_hook_call *call, mend_decision *decision) {
@@ -17,7 +17,7 @@ static mend_status skip_before(void *ctx, const mend_hook_call *call, mend_decis
 static mend_status redirect_on_error(void *ctx, const mend_hook_call *call, mend_decision *decision) {
   (void)ctx;
   (void)call;
-  return mend_decision_redirect(decision, MEND_STR("search"), (mend_str)MEND_ABSENT, MEND_STR("that one works"));
+  return mend_decision_redirect(decision, MEND_STR("that one works"), MEND_STR("search"), (mend_str)MEND_ABSENT);
 }
 
 static mend_status abort_before(void *ctx, const mend_hook_call *call, mend_decision *decision) {
