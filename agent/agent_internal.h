@@ -39,12 +39,11 @@ typedef struct mend__work {
 mend_status mend__agent_work(mend__work *work, mend_str task, bool says, mend_error *error);
 /* Ends the work here. reason: absent, or why. MEND_ENOMEM. */
 mend_status mend__work_end(mend__work *work, mend_agent_end end, mend_str reason);
-mend_status mend__work_end_aborted(mend__work *work);
 
 /* ---- asking.c ---- */
 
-/* Asks the model; work->reply is its, or what is known of a failure. The run's abort ends that: MEND_ECANCELLED. Errors:
- * those of mend_model_ask. */
+/* Asks the model; work->reply is its, or what is known of a failure. The run's abort ends that: MEND_ECANCELLED.
+ * Errors: those of mend_model_ask. */
 mend_status mend__work_ask(mend__work *work, mend_error *error);
 
 /* ---- calls.c ---- */

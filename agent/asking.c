@@ -31,9 +31,11 @@ static void nothing(void *ctx) { (void)ctx; }
 /* A cancel that came too late may still be posted: when this returns, the loop is through with the exchange, too. */
 static void unwatch(const question *asked) {
   if (asked->exchange == NULL) return;
-  if (asked->watching == MEND_OK) mend_token_forget(asked->token, asked->cancel_id);
+  const bool is_watching = asked->watching == MEND_OK;
+  if (is_watching) mend_token_forget(asked->token, asked->cancel_id);
   mend_exchange_release(asked->exchange);
-  if (mend_token_is_cancelled(asked->token)) mend__loop_call(mend__model_loop(asked->agent->model), nothing, NULL);
+  const bool was_withdrawn = !is_watching || mend_token_is_cancelled(asked->token);
+  if (was_withdrawn) mend__loop_call(mend__model_loop(asked->agent->model), nothing, NULL);
 }
 
 mend_status mend__work_ask(mend__work *work, mend_error *error) {

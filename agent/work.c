@@ -11,7 +11,7 @@ mend_status mend__work_end(mend__work *work, mend_agent_end end, mend_str reason
   return mend__report_set(work, &work->report->reason, reason);
 }
 
-mend_status mend__work_end_aborted(mend__work *work) {
+static mend_status end_aborted(mend__work *work) {
   char reason[1024];
   mend_run *run = mend_boundary_run(work->agent->boundary);
   mend_str why = mend_token_reason(work->watch.token); /* where the run was reset meanwhile */
@@ -94,7 +94,7 @@ static mend_status work_watched(mend__work *work, mend_str task, bool says, mend
   mend_status status = begin(work, task, says);
   if (status == MEND_OK) status = take_turns(work, &sentence);
   if (status == MEND_ECANCELLED || status == MEND_ABORTED) {
-    status = mend__work_end_aborted(work);
+    status = end_aborted(work);
     mend_error_set(&sentence, status, "aborted: %.*s", MEND_STR_ARG(work->report->reason));
   } else if (status != MEND_OK) {
     status = end_failed(work, status, &sentence);

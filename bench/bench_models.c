@@ -1,5 +1,5 @@
-/* Requests to models: what a chain adds to one over libcurl, and what reading a long stream takes, beside OpenAI's SDK for
- * Node. All ask the same server, over connections that are kept. */
+/* Requests to models: what a chain adds to one over libcurl, and what reading a long stream takes, beside OpenAI's SDK
+ * for Node. All ask the same server, over connections that are kept. */
 #include "bench/bench.h"
 #include "bench/model_server.h"
 #include "bench/peers/peers.h"

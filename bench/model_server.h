@@ -1,5 +1,6 @@
-/* A provider of models that has its answers ready: a process of its own, on 127.0.0.1, that speaks OpenAI's Chat Completions to
- * clients that keep their connections. A request whose path has "/stream/" in it gets a stream, any other one a short reply. */
+/* A provider of models that has its answers ready: a process of its own, on 127.0.0.1, that speaks OpenAI's Chat
+ * Completions to clients that keep their connections. A request whose path has "/stream/" in it gets a stream, any
+ * other one a short reply. */
 #ifndef MEND_BENCH_MODEL_SERVER_H
 #define MEND_BENCH_MODEL_SERVER_H
 

@@ -1,9 +1,9 @@
-/* An agent with two tools, whose models fail: it is asked for the next tram, on a chain of three models. The first one cannot be
- * reached. The second one dies in the middle of a sentence, and when it is asked again before it has said a word. The third one
- * works.
+/* An agent with two tools, whose models fail: it is asked for the next tram, on a chain of three models. The first
+ * one cannot be reached. The second one dies in the middle of a sentence, and when it is asked again before it has
+ * said a word. The third one works.
  *
- * The models are scripts in examples/models/, so this needs neither keys nor a network. The same over HTTP, in the words of OpenAI,
- * Anthropic and Google:
+ * The models are scripts in examples/models/, so this needs neither keys nor a network. The same over HTTP, in the
+ * words of OpenAI, Anthropic and Google:
  *
  *   mend-fault-server --port 8081 --script examples/models/server.json
  *   agent --base-url http://127.0.0.1:8081 */

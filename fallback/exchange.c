@@ -216,10 +216,7 @@ void mend_exchange_delta(mend_exchange *exchange, const mend_delta *given) {
 }
 
 void mend__exchange_forward(mend_exchange *exchange, const mend_delta *delta) {
-  if (!is_open(exchange)) return;
-  exchange->inside++;
-  hand_on(exchange, delta);
-  exchange->inside--;
+  if (is_open(exchange)) hand_on(exchange, delta);
 }
 
 /* Also while it is being stopped: what is known by then goes into the failure. */

@@ -184,7 +184,8 @@ mend_status mend__attempt_send(mend_model *model, const mend__attempt *attempt, 
 
 /* ---- exchange.c, for models ---- */
 
-/* Of a model that forwards: hands a piece on that another exchange's draft has. */
+/* Of a model that forwards: hands a piece on that another exchange's draft has. The last thing it does with it: whoever
+ * is told may cancel, and vtable.cancel is then called inside of this call. */
 void mend__exchange_forward(mend_exchange *exchange, const mend_delta *delta);
 /* The same for a whole reply, which is moved from. */
 void mend__exchange_finish_with(mend_exchange *exchange, mend_reply *reply);

@@ -20,8 +20,8 @@ void mend__waiting_end(mend_bus *bus);
 
 /* ---- models.c ---- */
 
-/* Makes runner->model of the names, a JSON array, if there are any. Errors: those of mend_fallback_new; unless the runner
- * may do without. */
+/* Makes runner->model of the names, a JSON array, if there are any. Errors: those of mend_fallback_new; unless the
+ * runner may do without. */
 mend_status mend__models_open(mend_healing_runner *runner, const mend_healing_options *options, mend_str models,
                               mend_error *error);
 

@@ -4,7 +4,8 @@
 
 #include "mend/boundary.h"
 
-/* Stays in place from its begin to its end. An abort means it if a call that was opened when it began would be ended. */
+/* Stays in place from its begin to its end. An abort means it if a call that was opened when it began would be
+ * ended. */
 typedef struct mend__abort_watch {
   struct mend__abort_watch *previous, *next;
   mend_run *run; /* not referenced */

@@ -7,12 +7,12 @@ mend_status find_flight(mend_healing_runner *runner, mend_error *error);
 mend_status be_sure(mend_agent *agent, mend_error *error);
 
 mend_status find_flight(mend_healing_runner *runner, mend_error *error) {
-  const mend_tool_spec search = {
-      .size = sizeof search,
-      .name = MEND_STR("search"), /* a tool of the runner's, too */
-      .description = MEND_STR("Finds flights between two cities."),
-      .schema = MEND_STR("{\"type\":\"object\",\"properties\":{\"from\":{\"type\":\"string\"},"
-                         "\"to\":{\"type\":\"string\"}},\"required\":[\"from\",\"to\"]}")};
+  const mend_tool_spec search = {.size = sizeof search,
+                                 .name = MEND_STR("search"), /* a tool of the runner's, too */
+                                 .description = MEND_STR("Finds flights between two cities."),
+                                 .schema =
+                                     MEND_STR("{\"type\":\"object\",\"properties\":{\"from\":{\"type\":\"string\"},"
+                                              "\"to\":{\"type\":\"string\"}},\"required\":[\"from\",\"to\"]}")};
   mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
   options.model = mend_healing_model(runner);
   options.boundary = mend_healing_boundary(runner);
@@ -40,8 +40,8 @@ mend_status be_sure(mend_agent *agent, mend_error *error) {
   mend_enriched answer = MEND_ENRICHED_INIT;
   mend_status status = mend_protocol_new_structured(NULL, &protocol, error);
   if (status != MEND_OK) return status;
-  status = mend_agent_run_enriched(agent, MEND_STR("Answer as JSON, with self_confidence."), protocol, &answer, NULL,
-                                   error);
+  status =
+      mend_agent_run_enriched(agent, MEND_STR("Answer as JSON, with self_confidence."), protocol, &answer, NULL, error);
   if (status == MEND_OK && !(answer.confidence >= 0.5)) puts("it is not sure, or did not say");
   mend_enriched_clear(&answer);
   mend_protocol_release(protocol);

@@ -13,9 +13,9 @@
  *   if (mend_agent_run(agent, MEND_STR("Find the cheapest flight"), &report, &error) == MEND_OK) puts(report.text.ptr);
  *   mend_agent_report_clear(&report);
  *
- * A turn is one request to the model. The tools it asks for run at once (mend_boundary_call_all), their results go back to it,
- * and the next turn begins, until it asks for none, a tool call becomes a question to a person, max_turns is reached, no model
- * answers, or the run is aborted, which ends a request under way as well as calls.
+ * A turn is one request to the model. The tools it asks for run at once (mend_boundary_call_all), their results go
+ * back to it, and the next turn begins, until it asks for none, a tool call becomes a question to a person, max_turns
+ * is reached, no model answers, or the run is aborted, which ends a request under way as well as calls.
  *
  * Threads: an agent runs on one thread at a time, its caller's, which must not be that of the model's loop.
  */
@@ -54,8 +54,8 @@ typedef struct mend_agent_options {
 MEND_API mend_status mend_agent_new(const mend_agent_options *options, mend_agent **ret_agent, mend_error *error);
 /** NULL is allowed. Not while it runs. */
 MEND_API void mend_agent_free(mend_agent *agent);
-/** The conversation so far; the agent's; may be added to between runs. Whatever ended a run, every tool call in it has its
- * result (but after MEND_ENOMEM), so it can be gone on with. */
+/** The conversation so far; the agent's; may be added to between runs. Whatever ended a run, every tool call in it
+ * has its result (but after MEND_ENOMEM), so it can be gone on with. */
 MEND_API mend_messages *mend_agent_messages(mend_agent *agent);
 
 typedef enum mend_agent_end {
@@ -94,21 +94,23 @@ MEND_API void mend_agent_report_clear(mend_agent_report *report);
 /**
  * Says `task` as the user and works until the end. What goes back to the model of a call:
  *   its value (of a JSON string the text), also a stub or what another tool gave instead;
- *   as an error "<error_type>: <message>" of a failed one, of an unknown tool too; "cancelled: <reason>" of a cancelled one;
+ *   as an error "<error_type>: <message>" of a failed one, of an unknown tool too, and "cancelled: <reason>" of a
+ *     cancelled one;
  *   as an error what is wrong with arguments that are no JSON object: such a call is not made.
- * A call's name on the bus is the provider's id of it. Publishes agent.start, user.message and agent.end, and while it is asked
- * the model its model.* events, on the boundary's run.
+ * A call's name on the bus is the provider's id of it. On the boundary's run it publishes agent.start, user.message and
+ * agent.end, and the model its model.* events.
  * \param ret_report  filled in once the work has begun, whatever comes of it; what it held is freed; NULL: nobody asks
- * Returns MEND_OK for done, max_turns and escalated; MEND_ABORTED; MEND_EFAILED when no model answered (error has the sentence);
- * MEND_ECLOSED when the healing scope was left; MEND_EINVAL for a request no model takes, such as a tool without a name; MEND_EDEADLK
- * on the loop's thread; MEND_ENOMEM; MEND_ELIMIT when publishes nest too deeply.
+ * Returns MEND_OK for done, max_turns and escalated; MEND_ABORTED; MEND_EFAILED when no model answered (error has the
+ * sentence); MEND_ECLOSED when the healing scope was left; MEND_EINVAL for a request no model takes, such as a tool
+ * without a name; MEND_EDEADLK on the loop's thread; MEND_ENOMEM; MEND_ELIMIT when publishes nest too deeply.
  */
 MEND_API mend_status mend_agent_run(mend_agent *agent, mend_str task, mend_agent_report *ret_report, mend_error *error);
 /**
- * The same for an agent that answers in JSON: the last reply's text, code fences stripped, is enriched by `protocol` with the
- * reply's log probabilities (where request.log_probs asks for them). A text that is no JSON is enriched as a JSON string. For a
- * protocol that runs the agent again, it works on a copy of the conversation as it was before the task; turns, calls and tokens of
- * that are in the report as well. (A run that is watched sees the same tool calls again, then.)
+ * The same for an agent that answers in JSON: the last reply's text, code fences stripped, is enriched by `protocol`
+ * with the reply's log probabilities (where request.log_probs asks for them). A text that is no JSON is enriched as a
+ * JSON string. For a protocol that runs the agent again, it works on a copy of the conversation as it was before the
+ * task; turns, calls and tokens of that are in the report as well. (A run that is watched sees the same tool calls
+ * again, then.)
  * \param ret_enriched  emptied when the end is not done
  */
 MEND_API mend_status mend_agent_run_enriched(mend_agent *agent, mend_str task, mend_protocol *protocol,

@@ -17,8 +17,8 @@ typedef struct cli_syntax {
   const char *help; /* the command that lists them */
 } cli_syntax;
 
-/* Sets the options in `to`. Other arguments go to `operands`, which has room for argc of them. -h is --help; behind -- there
- * are no options. */
+/* Sets the options in `to`. Other arguments go to `operands`, which has room for argc of them. -h is --help;
+ * behind -- there are no options. */
 int cli_take_arguments(const cli_syntax *syntax, int argc, char **argv, void *to, const char **operands,
                        size_t *ret_count);
 

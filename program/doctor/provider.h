@@ -16,7 +16,8 @@ typedef struct doctor_provider {
 /* The variable of the environment that has its key; NULL: none has. */
 const char *doctor_find_variable(const mend__dialect *dialect);
 const char *doctor_find_key(const mend__dialect *dialect);
-/* Asks, for so many seconds at most, and says what came of it; visit_free(&asked->visit) in any case. Errors: MEND_ENOMEM. */
+/* Asks, for so many seconds at most, and says what came of it; visit_free(&asked->visit) in any case. Errors:
+ * MEND_ENOMEM. */
 mend_status doctor_check_provider(doctor_sheet *sheet, doctor_provider *asked, mend_loop *loop, mend__http *http,
                                   double limit_s, mend_error *error);
 /* Whether a model of this id is in its list; true also when the list is not one, or goes on elsewhere. */

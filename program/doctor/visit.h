@@ -14,8 +14,8 @@ typedef struct visit {
   mend__buffer body; /* at most 4 MiB of it */
 } visit;
 
-/* GETs `url` with the headers of `wire` and waits, for so many seconds at most. Not on the loop's thread. To be freed in any
- * case. Errors: MEND_EINVAL with a sentence (a URL that is refused), MEND_ENOMEM. */
+/* GETs `url` with the headers of `wire` and waits, for so many seconds at most. Not on the loop's thread. To be
+ * freed in any case. Errors: MEND_EINVAL with a sentence (a URL that is refused), MEND_ENOMEM. */
 mend_status visit_url(mend_loop *loop, mend__http *http, const char *url, const mend__wire *wire, double limit_s,
                       visit *ret_visit, mend_error *error);
 void visit_free(visit *ended);

@@ -1,4 +1,5 @@
-/* Agents: options, pieces as they come, runs that are aborted while a model or a tool works, answers that are enriched. */
+/* Agents: options, pieces as they come, runs that are aborted while a model or a tool works, answers that are
+ * enriched. */
 #include "agent/world.h"
 
 #include <math.h>

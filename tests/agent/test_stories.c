@@ -1,8 +1,8 @@
 /* What agents make of what models say.
  *
- * tests/data/agent/stories/NAME.txt is what happens with the model scripted:NAME.json: a line ": max_turns N" sets the limit,
- * a line "> text" is a task, and the lines behind it are what the conversation has then that it had not before, how the task
- * has ended, and what was published. */
+ * tests/data/agent/stories/NAME.txt is what happens with the model scripted:NAME.json: a line ": max_turns N" sets
+ * the limit, a line "> text" is a task, and the lines behind it are what the conversation has then that it had not
+ * before, how the task has ended, and what was published. */
 #include "agent/world.h"
 
 #include <stdio.h>

@@ -130,7 +130,8 @@ static inline mend_status ask_ponderers(void *ctx, const mend_detection *detecti
 /* clock: retained; NULL: the real one. */
 static inline void world_open(world *w, mend_clock *clock) {
   static const mend_hook hook = {.size = sizeof hook, .name = "secrets", .before = skip_secrets};
-  *w = (world){.threads = mend_test_threads(), .lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER};
+  *w = (world){
+      .threads = mend_test_threads_before(), .lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER};
   mend_test_allocator_init(&w->memory);
   mend__buffer_init(&w->topics, NULL);
   if (clock != NULL) w->clock = mend_clock_retain(clock);

@@ -7,6 +7,7 @@
 #include "support/fault_server.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* ---- What goes wrong: every fault that a stream can have ---- */
@@ -224,7 +225,7 @@ static void open_chain(storm *s, mend_fallback_profile profile) {
 
 static void take_delta(void *ctx, const mend_delta *delta) {
   stream *of = ctx;
-  if (of->ends > 0) of->ends += 100;
+  CLAIM(&of->storm->w, of->ends == 0);
   of->has_content = true;
   if (delta->kind == MEND_PART_TEXT) mend__buffer_str(&of->text, delta->text);
   for (size_t i = 0; delta->kind != MEND_PART_CALL && i < delta->text.len; i++) {
@@ -366,7 +367,6 @@ static size_t next_asked(const storm *s, size_t number, size_t from) {
 
 /* The server was asked by no attempt but those in the ledger, in their order; what they tell of it is so. */
 static void check_attempts(const storm *s, const stream *of) {
-  if (of->leaving == LEAVES_AT_CONTENT && of->status == MEND_ECANCELLED) return;
   mend__json_elements elements = mend__json_elements_of(mend__buffer_text(&of->attempts));
   mend_str attempt;
   size_t place = next_asked(s, of->number, 0), answers = 0;
@@ -457,10 +457,19 @@ static void run_storm(uint64_t seed, mend_fallback_profile profile, size_t count
   world_close(&s.w);
 }
 
+/* Both ends of every connection are in this process. */
+static void allow_descriptors(void) {
+  struct rlimit limit;
+  cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = limit.rlim_max;
+  cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
 static void run_storms(mend_fallback_profile profile) {
   const bool all = getenv("MEND_TEST_ALL") != NULL;
   const size_t count = all ? 1000 : 100;
   tally total = {.cancelled = 0};
+  allow_descriptors();
   for (uint64_t seed = 1; seed <= 4; seed++)
     run_storm(seed, profile, count, &total);
   for (int i = 0; i < TARGETS; i++)
@@ -471,6 +480,47 @@ static void run_storms(mend_fallback_profile profile) {
 
 Test(streams_http, seed_profile) { run_storms(MEND_FALLBACK_SEED); }
 Test(streams_http, resilient_profile) { run_storms(MEND_FALLBACK_RESILIENT); }
+
+/* ---- Memory of a long stream ---- */
+
+static mend_status count_event(void *ctx, const mend_event *event) {
+  (void)event;
+  ++*(size_t *)ctx;
+  return MEND_OK;
+}
+
+/* How many allocations a stream of so many deltas takes, each of which is an event. */
+static size_t allocations_of(storm *s, size_t deltas) {
+  char list[32];
+  size_t events = 0;
+  mend_subscription *subscription;
+  mend_reply reply = MEND_REPLY_INIT;
+  const mend_model_request request = world_request(&s->w);
+  cr_assert_eq(mend_bus_subscribe(s->w.bus, "model.delta", count_event, &events, NULL, &subscription), MEND_OK);
+  snprintf(list, sizeof list, "deltas=%zu", deltas);
+  mend_test_faults_set(s->server, list);
+  const size_t before = atomic_load(&s->w.memory.calls);
+  cr_assert_eq(mend_model_ask(s->chain, &request, &reply, NULL), MEND_OK);
+  const size_t calls = atomic_load(&s->w.memory.calls) - before;
+  mend_reply_clear(&reply);
+  mend_subscription_close(&subscription);
+  cr_assert(events >= deltas, "%zu", events);
+  return calls;
+}
+
+/* What grows with the stream is the text and the events that are kept of it, to twice the size each time. */
+Test(streams_http, deltas_allocate_nothing) {
+  storm s = {.count = 0};
+  world_open(&s.w);
+  start_server(&s);
+  open_chain(&s, MEND_FALLBACK_RESILIENT);
+  allocations_of(&s, 10);
+  const size_t few = allocations_of(&s, 500), many = allocations_of(&s, 4000);
+  cr_assert(many <= few + 8, "%zu allocations of 500 deltas, %zu of 4000", few, many);
+  mend_model_release(s.chain);
+  mend_test_faults_stop(s.server);
+  world_close(&s.w);
+}
 
 Test(streams_http, every_fault_has_its_turn) {
   for (size_t i = 0; i < fault_count; i++)

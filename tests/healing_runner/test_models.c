@@ -25,7 +25,7 @@ static mend_status note_notices(void *ctx, const mend_event *event) {
 }
 
 static void open_world(world *w) {
-  *w = (world){.threads = mend_test_threads()};
+  *w = (world){.threads = mend_test_threads_before()};
   mend_test_allocator_init(&w->memory);
   mend_bus_options bus = MEND_BUS_OPTIONS_INIT;
   mend_loop_options loop = MEND_LOOP_OPTIONS_INIT;

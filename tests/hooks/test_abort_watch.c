@@ -31,8 +31,8 @@ static void close_world(world *w) {
 
 /* ---- Which watches an abort means ---- */
 
-/* What is done, a letter each: f opens a confined frame, F closes it, 0 and 1 begin a watch, A aborts the run (the innermost
- * frame), R resets it. Then which watches are to be cancelled. */
+/* What is done, a letter each: f opens a confined frame, F closes it, 0 and 1 begin a watch, A aborts the run (the
+ * innermost frame), R resets it. Then which watches are to be cancelled. */
 static const struct {
   const char *steps;
   bool wanted[2];

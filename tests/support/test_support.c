@@ -3,6 +3,7 @@
 #include "support/mend_test.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -127,6 +128,19 @@ static size_t count_entries(const char *folder) {
 size_t mend_test_open_files(void) { return count_entries("/proc/self/fd") - 1; /* the folder being read */ }
 
 size_t mend_test_threads(void) { return count_entries("/proc/self/task"); }
+
+static void *count_others(void *ret_count) {
+  *(size_t *)ret_count = mend_test_threads() - 1;
+  return NULL;
+}
+
+size_t mend_test_threads_before(void) {
+  pthread_t thread;
+  size_t count;
+  cr_assert_eq(pthread_create(&thread, NULL, count_others, &count), 0);
+  pthread_join(thread, NULL);
+  return count;
+}
 
 bool mend_test_threads_are(size_t count) {
   const struct timespec moment = {.tv_nsec = 1000000};

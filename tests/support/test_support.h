@@ -37,6 +37,9 @@ bool mend_test_allocator_failed(const mend_test_allocator *allocator);
 
 size_t mend_test_open_files(void);
 size_t mend_test_threads(void);
+/* The same, to be compared with later: a thread has run before it counts, for with the first one ThreadSanitizer starts
+ * another of its own. */
+size_t mend_test_threads_before(void);
 /* Whether there are `count` threads again. Waits a moment, for the kernel forgets a joined thread a little later. */
 bool mend_test_threads_are(size_t count);
 

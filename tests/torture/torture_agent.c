@@ -1,5 +1,5 @@
-/* An agent on a chain of models of which the first is dead. The loop has a thread of its own, which only works while the agent
- * waits for it. */
+/* An agent on a chain of models of which the first is dead. The loop has a thread of its own, which only works
+ * while the agent waits for it. */
 #include "fallback/scripted.h"
 #include "mend/agent.h"
 #include "torture/torture.h"

@@ -2,13 +2,11 @@
  * memory is its own, too. Time is real: each request has some seconds. */
 #include "mend/fallback.h"
 #include "program/fault_server/server.h"
-#include "torture/memory.h"
 #include "torture/torture.h"
 
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- The server: from the first scenario that wants it to the end of this process ---- */
@@ -135,7 +133,6 @@ static void hear_end(void *ctx, mend_status status, mend_reply *reply, const men
   torture *t = w->t;
   t->events++;
   t->reported |= failure != NULL && is_of_memory(failure);
-  if (!t->reported && status != w->expected) fprintf(stderr, "DBG %d %.*s %.*s\n", (int)status, MEND_STR_ARG(failure?failure->type:MEND_STR("-")), MEND_STR_ARG(failure?failure->message:MEND_STR("-")));
   torture_claim(t, status == w->expected, "it ends as it should");
   if (reply == NULL) return;
   torture_must(t, mend_str_equal(reply->text, MEND_STR("one two three")), "the reply is whole");

@@ -68,7 +68,35 @@ end:
   return status;
 }
 
+/* A chain of two models, one of which has no key and is left out, as healing.started says. */
+static mend_status heal_with_models(torture *t) {
+  const mend_key key = {"openai", "not-a-secret"};
+  mend_options config = MEND_OPTIONS_INIT;
+  mend_fallback_options models = MEND_FALLBACK_OPTIONS_INIT;
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  mend_scope_options scope = MEND_SCOPE_OPTIONS_INIT;
+  mend_healing_runner *runner = NULL;
+  mend_status status = torture_open_bus(t);
+  if (status != MEND_OK) goto end;
+  config.fallback.models = MEND_STR("[\"openai:a\", \"anthropic:b\"]");
+  models.keys = &key;
+  models.key_count = 1;
+  options.bus = t->bus;
+  options.config = &config;
+  options.models = &models;
+  TRY(mend_healing_runner_new(&options, &runner, NULL));
+  torture_must(t, mend_healing_model(runner) != NULL, "it has a model");
+  scope.run = t->run;
+  TRY(mend_healing_enter(runner, &scope, NULL));
+  status = mend_healing_exit(runner, NULL);
+end:
+  mend_healing_runner_release(runner);
+  torture_close_bus(t);
+  return status;
+}
+
 static const torture_scenario scenarios[] = {
     {"a scope that aborts a loop", heal_loop, NULL, NULL},
+    {"a scope with a chain of models", heal_with_models, NULL, NULL},
 };
 const torture_room torture_healing = TORTURE_ROOM("healing", scenarios);
