@@ -139,7 +139,7 @@ static int usage(FILE *out) {
         "  --keys       the rows whose instructions are counted, with their "
         "number of operations\n"
         "  --compiler   which compiler this was built with, such as gcc-12\n"
-        "  --instructions KEY TIMES  does TIMES times this number and prints "
+        "  --instructions KEY TIMES  does TIMES (1 to 999999) times this number and prints "
         "nothing, to be run under callgrind\n"
         "  --help       this text\n",
         out);

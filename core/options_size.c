@@ -25,15 +25,12 @@ static mend_status take_members(char *target, size_t target_len, const char *giv
   return MEND_OK;
 }
 
-/* No struct of any version is as large: it is a size that was never set, and there is nothing to read behind. */
-enum { SIZE_LIMIT = 65536 };
-
 static mend_status check_size(size_t size, const char *name, mend_error *error) {
   if (size == 0) {
     return mend_error_set(error, MEND_EINVAL, "%s: size is 0, start from the type's _INIT or set size to sizeof(%s)",
                           name, name);
   }
-  if (size < sizeof(size_t) || size > SIZE_LIMIT) {
+  if (size < sizeof(size_t) || size > MEND__STRUCT_SIZE_MAX) {
     return mend_error_set(error, MEND_EINVAL, "%s: size is %zu, expected sizeof(%s)", name, size, name);
   }
   return MEND_OK;

@@ -4,6 +4,9 @@
 
 #include "mend/options.h"
 
+/* No struct of any version is larger: such a size was never set, and nothing is read so far behind it. */
+enum { MEND__STRUCT_SIZE_MAX = 65536 };
+
 /* Copies what the caller's header knew over the defaults in `target`, whose first member is its size, as is that of
  * `given`. `target` keeps its own size. `given` may be NULL: defaults. `name` is the type's, for the sentence. Size 0,
  * one beyond 64 KiB, or more than this library knows with non-zero bytes in the unknown part, is MEND_EINVAL and leaves

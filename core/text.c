@@ -68,8 +68,7 @@ size_t mend__character_len(mend_str text) {
   return len > 0 ? len : 1;
 }
 
-/* Of a well-formed character. */
-static uint32_t decode(mend_str character) {
+uint32_t mend__utf8_decode(mend_str character) {
   const unsigned char first = (unsigned char)character.ptr[0];
   uint32_t code = character.len == 1 ? first : first & (0x7Fu >> character.len);
   for (size_t i = 1; i < character.len; i++)
@@ -77,15 +76,14 @@ static uint32_t decode(mend_str character) {
   return code;
 }
 
-static bool shows_as_itself(uint32_t code) {
+bool mend__shows_as_itself(uint32_t code) {
   static const struct {
     uint32_t first, last;
   } hidden[] = {
       {0, 0x1F},        {0x7F, 0x9F},     /* controls */
-      {0x61C, 0x61C},   {0x200E, 0x200F}, /* directions, */
-      {0x202A, 0x202E}, {0x2066, 0x2069}, /* which turn round what stands beside them */
-      {0x2028, 0x2029},                   /* line and paragraph separators */
-      {0xFEFF, 0xFEFF},                   /* a byte order mark */
+      {0x61C, 0x61C},   {0x200B, 0x200F}, /* marks of direction, and what has no width */
+      {0x2028, 0x202E},                   /* separators of lines and paragraphs, directions */
+      {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, /* directions again, a byte order mark */
   };
   for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
     if (code >= hidden[i].first && code <= hidden[i].last) return false;
@@ -96,7 +94,8 @@ static bool shows_as_itself(uint32_t code) {
 bool mend__is_printable(mend_str text) {
   while (text.len > 0) {
     const mend__prefix character = mend__utf8_prefix(text.ptr, text.len);
-    if (!character.whole || !shows_as_itself(decode((mend_str){text.ptr, character.len}))) return false;
+    if (!character.whole || !mend__shows_as_itself(mend__utf8_decode((mend_str){text.ptr, character.len})))
+      return false;
     text = (mend_str){text.ptr + character.len, text.len - character.len};
   }
   return true;
@@ -105,7 +104,7 @@ bool mend__is_printable(mend_str text) {
 size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
   const mend__prefix character = mend__utf8_prefix(rest->ptr, rest->len);
   if (!character.whole || character.len == 1) return mend__json_escape_first(rest, ret_bytes);
-  const uint32_t code = decode((mend_str){rest->ptr, character.len});
+  const uint32_t code = mend__utf8_decode((mend_str){rest->ptr, character.len});
   *rest = (mend_str){rest->ptr + character.len, rest->len - character.len};
   memcpy(ret_bytes, "\\u", 2);
   for (unsigned i = 0; i < 4; i++)

@@ -12,6 +12,8 @@ typedef struct mend__prefix {
 } mend__prefix;
 
 mend__prefix mend__utf8_prefix(const char *text, size_t available);
+/* Of one well-formed character, which is all of the text. */
+uint32_t mend__utf8_decode(mend_str character);
 /* code is a Unicode scalar value. Returns the number of bytes written. */
 size_t mend__utf8_encode(uint32_t code, char ret_bytes[4]);
 #define MEND__UTF8_REPLACEMENT 0xFFFDu
@@ -66,8 +68,10 @@ size_t mend__json_escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_
  * text is not empty. */
 size_t mend__character_len(mend_str text);
 
-/* Whether it is UTF-8 that terminals and logs show as it is: no control characters (C0, DEL, C1), none that change the
- * direction of text, no line or paragraph separators, no byte order mark. */
+/* Whether terminals and logs show it as it is: no control character (C0, DEL, C1), none that changes the direction of
+ * text or has no width, no line or paragraph separator, no byte order mark. */
+bool mend__shows_as_itself(uint32_t code);
+/* Whether it is UTF-8 of nothing but such characters. */
 bool mend__is_printable(mend_str text);
 /* As mend__json_escape_first, for what does not show as itself too. */
 size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]);

@@ -1,5 +1,6 @@
 /* Fan-out: several calls at once. A blocking tool runs on this thread; one that runs apart must not wait for it to be
  * free, so its call goes on where it lands. */
+#include "core/options_size.h"
 #include "hooks/call_internal.h"
 
 #include <stdalign.h>
@@ -110,7 +111,8 @@ static void run(batch *all, mend_batch_call *calls) {
 /* ---- The flow ---- */
 
 static bool are_calls(mend_batch_call *calls, size_t count) {
-  if (calls == NULL || calls->size < sizeof *calls || calls->size % alignof(mend_batch_call) != 0) return false;
+  if (calls == NULL || calls->size < sizeof *calls || calls->size > MEND__STRUCT_SIZE_MAX) return false;
+  if (calls->size % alignof(mend_batch_call) != 0) return false;
   for (size_t i = 0; i < count; i++) {
     const mend_batch_call *call = call_at(calls, i);
     if (call->size != calls->size || call->result.size < sizeof call->result) return false;
@@ -128,12 +130,20 @@ static mend_status refuse_sizes(const mend_boundary *boundary) {
   return MEND_EINVAL;
 }
 
+/* A tool of the caller's is taken and let go of, as by a call that has ended without it. */
+static void drop_own(const mend_boundary *boundary, const mend_batch_call *call) {
+  mend__call_request request;
+  if (mend__call_request_take(&request, boundary, call->tool, call->args, call->options, NULL) != MEND_OK) return;
+  mend__call_request_end(&request);
+}
+
 static mend_status refuse_all(const mend_boundary *boundary, mend_batch_call *calls, size_t count, mend_status status) {
   for (size_t i = 0; i < count; i++) {
     mend_batch_call *call = call_at(calls, i);
     mend_result own;
     call->status = mend__flow_begin(boundary, &call->result, &own);
     if (boundary == NULL) continue;
+    drop_own(boundary, call);
     mend_result_clear(&call->result);
     call->status = mend__result_refuse(&call->result, boundary->allocator, status, NULL);
   }

@@ -15,7 +15,7 @@ typedef struct claim {
   const mend_allocator *allocator;
   mend__publisher *owner; /* NULL: nobody */
   size_t boundaries;      /* of the owner; none: it publishes for a foreign runner, as long as its hooks live */
-  reading *readings; /* whose calls have not been read themselves: the oldest first */
+  reading *readings;      /* whose calls have not been read themselves: the oldest first */
   size_t count, capacity;
 } claim;
 

@@ -106,7 +106,8 @@ MEND_API mend_run *mend_boundary_run(const mend_boundary *boundary); /**< borrow
  *
  * Releasing the boundary never waits: where another thread is asking the policy just then, it is asked to its end, so
  * ctx is best kept until the run is over. Leaving a healing scope waits for its policy.
- * \param policy  NULL: mend_default_policy. \param name  1..63 bytes, NULL: "watchdog"
+ * \param policy  NULL: mend_default_policy. \param name  1..63 bytes of UTF-8, no control
+ * characters; NULL: "watchdog". Errors: MEND_EINVAL, MEND_ENOMEM.
  */
 MEND_API mend_status mend_boundary_add_watchdog_hook(mend_boundary *boundary, const char *name, mend_policy policy,
                                                      void *ctx, mend_error *error);

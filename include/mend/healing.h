@@ -91,10 +91,10 @@ typedef struct mend_healing_report {
 
 typedef struct mend_scope_options {
   size_t size;
-  mend_run *
-      run; /**< NULL: the runner's own, made when it is entered first and the same one later, aborted or not, whose beginning and end it tells:
-                      `run.started` with the source "healing" before healing.started, and `run.finished` with the status
-                      "ok" or "aborted" after healing.stopped. A run of the caller's is the caller's to tell */
+  /** NULL: the runner's own, made when it is entered first and the same one later, aborted or not. Its beginning and end
+   * are told by the scope: `run.started` with the source "healing" before healing.started, and `run.finished` with the
+   * status "ok" or "aborted" after healing.stopped. A run of the caller's is the caller's to tell. */
+  mend_run *run;
   /** Filled in when the scope is left or could not be entered (that of a nested scope with what happened so far); start
    * from MEND_HEALING_REPORT_INIT; NULL: nobody asks. */
   mend_healing_report *ret_report;

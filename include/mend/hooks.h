@@ -80,7 +80,7 @@ typedef struct mend_hook_call {
  * failure of the hook: `hook.failed` is published and it counts as Continue, or as Abort for one added fail_closed. */
 typedef struct mend_hook {
   size_t size;
-  const char *name; /**< 1..63 bytes; in events and in the result of an abort */
+  const char *name; /**< 1..63 bytes of UTF-8, no control characters; in events and the result of an abort */
   mend_status (*before)(void *ctx, const mend_hook_call *call, mend_decision *decision);
   mend_status (*after)(void *ctx, const mend_hook_call *call, mend_decision *decision);
   mend_status (*on_error)(void *ctx, const mend_hook_call *call, mend_decision *decision);

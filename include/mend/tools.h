@@ -152,9 +152,9 @@ MEND_API mend_status mend_tools_remove(mend_tools *tools, mend_str name);
 MEND_API mend_status mend_tools_effect(mend_tools *tools, mend_str name, mend_effect *ret_effect);
 /** The registry's pool for pooled tools: how many threads at most, made when they are needed, and how many calls may
  * wait for one (a call beyond fails with error_type "pool_full", one for which no thread can be made with
- * "MEND_ENOMEM"). Default 8 threads, 65,536 calls. A registry that has threads does not survive fork: the child must not
- * call its pooled tools, nor release it. \param threads  1..256
- * \param waiting  1..2^20. Errors: MEND_EINVAL; MEND_EEXIST when a pooled tool has been called already. */
+ * "MEND_ENOMEM"). Default 8 threads, 65,536 calls. A registry that has threads does not survive fork: the child must
+ * not call its pooled tools, nor release it. \param threads  1..256. \param waiting  1..2^20. Errors: MEND_EINVAL;
+ * MEND_EEXIST when a pooled tool has been called already. */
 MEND_API mend_status mend_tools_set_pool(mend_tools *tools, uint32_t threads, uint32_t waiting, mend_error *error);
 
 #ifdef __cplusplus

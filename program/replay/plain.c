@@ -9,23 +9,6 @@
 
 /* ---- Safe text --------------------------------------------------------------------------------------------- */
 
-static bool between(uint32_t code, uint32_t first, uint32_t last) { return code >= first && code <= last; }
-
-static uint32_t decode(const char *text, size_t len) {
-  const unsigned char *byte = (const unsigned char *)text;
-  if (len == 1) return byte[0];
-  uint32_t code = byte[0] & (0x7Fu >> len);
-  for (size_t i = 1; i < len; i++)
-    code = code << 6 | (byte[i] & 0x3Fu);
-  return code;
-}
-
-/* Controls of C0 and C1, marks of direction, and separators of lines. */
-static bool is_unsafe(uint32_t code) {
-  return code < 0x20 || between(code, 0x7F, 0x9F) || code == 0x61C || between(code, 0x200B, 0x200F) ||
-         between(code, 0x2028, 0x202E) || between(code, 0x2060, 0x206F) || code == 0xFEFF;
-}
-
 static void escape(mend__buffer *buffer, uint32_t code) {
   switch (code) {
   case '\n': mend__buffer_str(buffer, MEND_STR("\\n")); break;
@@ -44,10 +27,10 @@ void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars) {
     }
     const mend__prefix character = mend__utf8_prefix(text.ptr + at, text.len - at);
     const size_t len = character.len > 0 ? character.len : 1;
-    const uint32_t code = character.whole ? decode(text.ptr + at, len) : MEND__UTF8_REPLACEMENT;
+    const uint32_t code = character.whole ? mend__utf8_decode((mend_str){text.ptr + at, len}) : MEND__UTF8_REPLACEMENT;
     if (!character.whole) {
       mend__buffer_str(buffer, MEND_STR("\xEF\xBF\xBD"));
-    } else if (is_unsafe(code)) {
+    } else if (!mend__shows_as_itself(code)) {
       escape(buffer, code);
     } else {
       mend__buffer_bytes(buffer, text.ptr + at, len);
@@ -79,8 +62,8 @@ void plain_json_escaped(mend__buffer *buffer, mend_str json) {
   for (size_t at = 0, len; at < json.len; at += len) {
     len = mend__utf8_prefix(json.ptr + at, json.len - at).len;
     if (len == 0) len = 1;
-    const uint32_t code = decode(json.ptr + at, len);
-    if (code < 0x7F || !is_unsafe(code)) continue;
+    const uint32_t code = mend__utf8_decode((mend_str){json.ptr + at, len});
+    if (code < 0x7F || mend__shows_as_itself(code)) continue;
     mend__buffer_bytes(buffer, json.ptr + copied, at - copied);
     mend__buffer_printf(buffer, "\\u%04x", (unsigned)code);
     copied = at + len;

@@ -243,6 +243,7 @@ Test(bus_lifetime, runs_by_id) {
   cr_assert_eq(mend_run_new(bus, &options, &again), MEND_EINVAL);
   options.id = (mend_str){NULL, 0};
   cr_assert_eq(mend_bus_run(bus, &options, &again), MEND_EINVAL, "without an id there is nothing to find");
+  cr_assert_eq(mend_run_new(NULL, NULL, &again), MEND_EINVAL);
   mend_run_release(child);
   mend_run_release(made);
   mend_bus_release(bus);
@@ -268,6 +269,7 @@ Test(bus_lifetime, runs_known_by_id_are_bounded) {
       {"+a b c d e", "a1 e1 d1 b0"},      /* a is referenced: never forgotten */
       {"+a +b +c d e", "a1 b1 c1 e0"},    /* all are referenced: new ones stay only while they are used */
       {"+a b c d -a e f", "f1 e1 d1 a0"}, /* the last event counts, not when it was let go of */
+      {"+a +b +c -b -c -a d", "d1 c1 b1 a0"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     mend_run *held[128] = {NULL};

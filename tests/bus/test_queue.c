@@ -376,6 +376,8 @@ static void bad_options_are_refused(void) {
     cr_assert_null(s.queue);
     cr_assert_eq(mend_run_queue(s.run, refusals[i].pattern, &options, &s.queue, NULL), refusals[i].status);
   }
+  cr_assert_eq(mend_bus_queue(NULL, "*", NULL, &s.queue, NULL), MEND_EINVAL);
+  cr_assert_eq(mend_run_queue(NULL, "*", NULL, &s.queue, NULL), MEND_EINVAL);
   close_scene(&s);
 }
 

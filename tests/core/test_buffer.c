@@ -133,6 +133,28 @@ Test(buffer, json_strings) {
   mend__buffer_free(&buffer);
 }
 
+Test(buffer, quoted_for_people) {
+  const struct {
+    mend_str text;
+    const char *quoted;
+  } rows[] = {
+      {{NULL, 0}, "\"\""},
+      {MEND_STR("plain \xc3\xbc \xf0\x9f\x98\x80"), "\"plain \xc3\xbc \xf0\x9f\x98\x80\""},
+      {MEND_STR("\"\\\n\x1b"), "\"\\\"\\\\\\n\\u001b\""},
+      {MEND_STR("\x7f\xc2\x9b"), "\"\\u007f\\u009b\""},
+      {MEND_STR("a\xe2\x80\xae z\xef\xbb\xbf"), "\"a\\u202e z\\ufeff\""},
+      {MEND_STR("\xff|\xe2\x80"), "\"\xef\xbf\xbd|\xef\xbf\xbd\""},
+  };
+  mend__buffer buffer;
+  mend__buffer_init(&buffer, NULL);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    mend__buffer_clear(&buffer);
+    mend__buffer_quoted(&buffer, rows[i].text);
+    check_content(&buffer, mend_str_from(rows[i].quoted), "quoted");
+  }
+  mend__buffer_free(&buffer);
+}
+
 Test(buffer, json_strings_cut) {
   const struct {
     mend_str text;

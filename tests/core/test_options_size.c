@@ -52,6 +52,9 @@ Test(options_size, any_version_into_any_other) {
   cr_assert_eq(mend__options_take(&target, &newer, "v2", &error), MEND_EINVAL);
   cr_assert_str_eq(error.message, "v2: size is 7, expected sizeof(v2)");
   cr_assert_eq(mend__options_take(&target, &newer, "v2", NULL), MEND_EINVAL);
+  newer.size = SIZE_MAX;
+  cr_assert_eq(mend__options_take(&target, &newer, "v2", &error), MEND_EINVAL, "nothing is read so far behind it");
+  cr_assert(strstr(error.message, "v2: size is 18446744073709551615, expected sizeof(v2)") != NULL);
   newer.size = sizeof(size_t);
   cr_assert_eq(mend__options_take(&target, &newer, "v2", &error), MEND_OK, "nothing known, nothing taken");
   cr_assert_eq(target.a, 4u);

@@ -111,6 +111,16 @@ Test(text, printable_and_trimmed) {
       {TEXT("\xc2\x80"), false, "\xc2\x80"}, /* C1 controls end here: */
       {TEXT("\xc2\x9f"), false, "\xc2\x9f"},
       {TEXT("\xc2\xa0"), true, "\xc2\xa0"},
+      {TEXT("\xd8\x9c"), false, "\xd8\x9c"}, /* directions */
+      {TEXT("\xe2\x80\x8a\xe2\x80\x90"), true, "\xe2\x80\x8a\xe2\x80\x90"},
+      {TEXT("\xe2\x80\x8b"), false, "\xe2\x80\x8b"}, /* no width */
+      {TEXT("\xe2\x80\x8e"), false, "\xe2\x80\x8e"},
+      {TEXT("\xe2\x80\xae"), false, "\xe2\x80\xae"},
+      {TEXT("\xe2\x81\x9f"), true, "\xe2\x81\x9f"},
+      {TEXT("\xe2\x81\xa6"), false, "\xe2\x81\xa6"},
+      {TEXT("\xe2\x81\xa9"), false, "\xe2\x81\xa9"},
+      {TEXT("\xe2\x80\xa8"), false, "\xe2\x80\xa8"}, /* a line separator */
+      {TEXT("\xef\xbb\xbf"), false, "\xef\xbb\xbf"}, /* a byte order mark */
       {TEXT("\xc3"), false, "\xc3"},
       {TEXT("a\xff"), false, "a\xff"},
       {TEXT("  "), true, ""},

@@ -789,6 +789,62 @@ Test(healing, a_scope_that_is_not_entered) {
   }
 }
 
+/* ---- Left while another thread publishes ---- */
+
+typedef struct publisher {
+  mend_run *run;
+  atomic_bool stops;
+  atomic_uint published;
+} publisher;
+
+static void *publish_detections(void *ctx) {
+  publisher *self = ctx;
+  mend_detection_event event = MEND_DETECTION_EVENT_INIT;
+  while (!atomic_load(&self->stops)) {
+    mend_run_publish(self->run, &event.event);
+    atomic_fetch_add(&self->published, 1);
+  }
+  return NULL;
+}
+
+/* What the publish under way still counts may be gone with its scope, and is not the next one's. */
+Test(healing, a_scope_is_left_while_its_run_publishes) {
+  mend_bus *bus;
+  publisher self = {.run = NULL};
+  pthread_t thread;
+  mend_options config = MEND_OPTIONS_INIT;
+  config.stall.enable = false;
+  config.loop.enable = false;
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  mend_scope_options scope = MEND_SCOPE_OPTIONS_INIT;
+  cr_assert_eq(mend_bus_new(NULL, &bus, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &self.run), MEND_OK);
+  cr_assert_eq(mend_loop_new(NULL, &options.loop, NULL), MEND_OK);
+  options.bus = bus;
+  options.config = &config;
+  scope.run = self.run;
+  cr_assert_eq(pthread_create(&thread, NULL, publish_detections, &self), 0);
+  for (int round = 0; round < 300; round++) {
+    mend_healing_runner *runner;
+    mend_healing_report report = MEND_HEALING_REPORT_INIT;
+    cr_assert_eq(mend_healing_runner_new(&options, &runner, NULL), MEND_OK);
+    cr_assert_eq(mend_healing_enter(runner, &scope, NULL), MEND_OK);
+    const unsigned before = atomic_load(&self.published);
+    while (atomic_load(&self.published) < before + 2)
+      sched_yield();
+    cr_assert_eq(mend_healing_exit(runner, &report), MEND_OK);
+    cr_assert(report.detections > 0);
+    mend_healing_runner_release(runner);
+  }
+  atomic_store(&self.stops, true);
+  cr_assert_eq(pthread_join(thread, NULL), 0);
+  cr_assert_null(mend_healing_boundary(NULL));
+  cr_assert_null(mend_healing_current_run(NULL));
+  mend_run_release(self.run);
+  mend_loop_release(options.loop);
+  mend_bus_release(bus);
+}
+
 /* ---- Who waits ---- */
 
 static mend_status note_thread(void *ctx, const mend_detection *detection, mend_action *ret_action) {

@@ -275,6 +275,7 @@ Test(workbench, options_of_runners) {
     want_healing(&w, &options, rows[i].want, rows[i].sentence);
   }
   want_healing(&w, NULL, MEND_OK, "");
+  want_healing(&(world){.workbench = NULL}, NULL, MEND_EINVAL, "the workbench is NULL");
   mend_loop_release(other.loop);
   mend_bus_release(other.bus);
   close_world(&w);

@@ -324,14 +324,24 @@ typedef struct own_row {
   bool skips, starts;
   mend_status status;
   unsigned destroyed;
+  bool is_nameless;
 } own_row;
 
 static const own_row own_rows[] = {
-    {MEND_TOOL_BLOCKING, "{}", false, false, MEND_OK, 0}, {MEND_TOOL_ASYNC, "{}", false, false, MEND_OK, 1},
-    {MEND_TOOL_POOLED, "{}", false, false, MEND_OK, 1},   {MEND_TOOL_ASYNC, "{", false, false, MEND_ESYNTAX, 1},
-    {MEND_TOOL_POOLED, "{}", true, false, MEND_OK, 1},    {MEND_TOOL_ASYNC, "{}", false, true, MEND_OK, 1},
-    {MEND_TOOL_POOLED, "{}", false, true, MEND_OK, 1},    {MEND_TOOL_ASYNC, "{", false, true, MEND_OK, 1},
-    {MEND_TOOL_ASYNC, "{}", true, true, MEND_OK, 1},      {(mend_tool_kind)3, "{}", false, false, MEND_EINVAL, 0},
+    {MEND_TOOL_BLOCKING, "{}", false, false, MEND_OK, 0, false},
+    {MEND_TOOL_ASYNC, "{}", false, false, MEND_OK, 1, false},
+    {MEND_TOOL_POOLED, "{}", false, false, MEND_OK, 1, false},
+    {MEND_TOOL_ASYNC, "{", false, false, MEND_ESYNTAX, 1, false},
+    {MEND_TOOL_POOLED, "{}", true, false, MEND_OK, 1, false},
+    {MEND_TOOL_ASYNC, "{}", false, true, MEND_OK, 1, false},
+    {MEND_TOOL_POOLED, "{}", false, true, MEND_OK, 1, false},
+    {MEND_TOOL_ASYNC, "{", false, true, MEND_OK, 1, false},
+    {MEND_TOOL_ASYNC, "{}", true, true, MEND_OK, 1, false},
+    {(mend_tool_kind)3, "{}", false, false, MEND_EINVAL, 0, false},
+    /* What is refused with MEND_EINVAL stays its owner's. */
+    {MEND_TOOL_ASYNC, "{}", false, false, MEND_EINVAL, 0, true},
+    {MEND_TOOL_POOLED, "{", false, false, MEND_EINVAL, 0, true},
+    {MEND_TOOL_ASYNC, "{}", false, true, MEND_OK, 0, true},
 };
 
 /* destroyed lives in the world's memory: a pooled tool's is destroyed when its thread lets go of it. */
@@ -340,6 +350,7 @@ static mend_status call_own(kinds_world *w, const own_row *row, atomic_uint *des
       .size = sizeof tool, .name = "own", .execute = succeed, .kind = row->kind, .destroy = count_destroyed};
   const mend_hook hook = {.size = sizeof hook, .name = "h", .before = skip};
   mend_call_options options = MEND_CALL_OPTIONS_INIT;
+  if (row->is_nameless) tool.name = NULL;
   options.tool = &tool;
   options.tool_ctx = destroyed;
   if (row->skips) mend_hooks_add(w->hooks, &hook, NULL, NULL, NULL);

@@ -81,6 +81,11 @@ Test(batch, rows) {
   }
 }
 
+static mend_status succeed_here(void *ctx, mend_call *call) {
+  (void)ctx;
+  return mend_call_succeed(call, MEND_STR("1"));
+}
+
 /* With each allocation failing, once and from there on: every before has its end. A call that is kept would be waited
  * for when there was no memory for what ends it. */
 Test(batch, without_memory) {
@@ -105,6 +110,36 @@ Test(batch, without_memory) {
       }
       free(s);
     }
+  }
+}
+
+static void count_destroyed(void *ctx) { atomic_fetch_add((atomic_uint *)ctx, 1); }
+
+/* A tool of the caller's is destroyed once, also when there is no memory to begin. */
+Test(batch, own_tools_without_memory) {
+  bool failed = true;
+  for (size_t fail_at = 1; failed; fail_at++) {
+    kinds_world w;
+    kinds_open(&w);
+    atomic_uint destroyed = 0;
+    const mend_tool tool = {.size = sizeof tool,
+                            .name = "own",
+                            .kind = MEND_TOOL_ASYNC,
+                            .execute = succeed_here,
+                            .destroy = count_destroyed};
+    mend_call_options options = MEND_CALL_OPTIONS_INIT;
+    options.tool = &tool;
+    options.tool_ctx = &destroyed;
+    mend_batch_call calls[2] = {MEND_BATCH_CALL_INIT, MEND_BATCH_CALL_INIT};
+    calls[0].options = &options;
+    calls[1].options = &options;
+    mend_test_allocator_arm(&w.memory, fail_at, true);
+    mend_boundary_call_all(w.boundary, calls, 2);
+    failed = mend_test_allocator_failed(&w.memory);
+    mend_result_clear(&calls[0].result);
+    mend_result_clear(&calls[1].result);
+    kinds_close(&w);
+    cr_assert_eq(atomic_load(&destroyed), 2u, "allocation %zu", fail_at);
   }
 }
 

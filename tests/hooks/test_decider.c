@@ -277,6 +277,65 @@ Test(decider, detection_that_is_refused) {
   cr_assert(refused);
 }
 
+/* ---- A boundary that is released while a policy of its run is being asked ---- */
+
+typedef struct asked {
+  atomic_bool entered, may_leave;
+  atomic_uint times;
+} asked;
+
+static mend_status ask_slowly(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  asked *self = ctx;
+  (void)detection;
+  atomic_fetch_add(&self->times, 1);
+  atomic_store(&self->entered, true);
+  while (!atomic_load(&self->may_leave))
+    sched_yield();
+  *ret_action = mend_action_none();
+  return MEND_OK;
+}
+
+static void *pass_deadline(void *clock) {
+  mend_clock_advance(clock, 61 * MEND_SECOND_NS);
+  return NULL;
+}
+
+/* Nobody waits for the policy, and that of a boundary which is gone is asked no more. */
+Test(decider, released_meanwhile) {
+  scenario *s = scenario_new();
+  hanging hanging_call = {.s = s};
+  asked first = {.times = 0}, second = {.times = 0};
+  const mend_tool tool = {.size = sizeof tool, .name = "hang", .execute = hang};
+  char watched[] = "stall=60";
+  mend_boundary *with_hook, *without;
+  mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
+  pthread_t caller, decider;
+  cr_assert_eq(scenario_try_open(s), MEND_OK);
+  watch(s, watched);
+  options.run = s->run;
+  cr_assert_eq(mend_boundary_new(&options, &with_hook, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_new(&options, &without, NULL), MEND_OK);
+  cr_assert_eq(mend_tools_add(s->tools, &tool, &hanging_call, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_add_watchdog_hook(s->boundary, "first", ask_slowly, &first, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_add_watchdog_hook(with_hook, "second", ask_slowly, &second, NULL), MEND_OK);
+  cr_assert_eq(pthread_create(&caller, NULL, call_hanging, &hanging_call), 0);
+  while (!atomic_load(&hanging_call.waits))
+    sched_yield();
+  cr_assert_eq(pthread_create(&decider, NULL, pass_deadline, s->clock), 0);
+  while (!atomic_load(&first.entered))
+    sched_yield();
+  mend_boundary_release(with_hook);
+  mend_boundary_release(without);
+  atomic_store(&first.may_leave, true);
+  cr_assert_eq(pthread_join(decider, NULL), 0);
+  cr_assert_eq(mend_run_cancel_call(s->run, 1, MEND_STR("enough")), MEND_OK);
+  cr_assert_eq(pthread_join(caller, NULL), 0);
+  cr_assert_eq(atomic_load(&first.times), 1u);
+  cr_assert_eq(atomic_load(&second.times), 0u);
+  scenario_close(s);
+  free(s);
+}
+
 /* ---- Questions of one watchdog hook: the first is asked, each other one is published ---- */
 
 static mend_status find_many(void *state, const mend_event *event, mend_emitter *emitter) {

@@ -63,6 +63,22 @@ Test(dump, lines) {
   kinds_close(&w);
 }
 
+/* Names that would act on who reads them are refused or quoted. */
+Test(dump, shows_as_itself) {
+  static const char *const names[] = {"", "a\x1b[2J", "a\nb", "a\xc2\x9b", "\xe2\x80\xae", "\xff", NULL};
+  static const char *const aborted[] = {"run 0: aborted: \"a\\u001b[2J\\u202e\" by \"\\u009b\"\n", NULL};
+  kinds_world w;
+  kinds_open(&w);
+  for (size_t i = 0; names[i] != NULL; i++)
+    cr_assert_eq(mend_boundary_add_watchdog_hook(w.boundary, names[i], NULL, NULL, NULL), MEND_EINVAL, "%zu", i);
+  cr_assert_eq(mend_boundary_add_watchdog_hook(NULL, NULL, NULL, NULL, NULL), MEND_EINVAL);
+  mend_run_abort(w.run, MEND_STR("a\x1b[2J\xe2\x80\xae"), MEND_STR("\xc2\x9b"));
+  expect_dumped(&w, aborted);
+  char *text;
+  cr_assert_eq(mend_boundary_dump(NULL, NULL, &text), MEND_EINVAL);
+  kinds_close(&w);
+}
+
 Test(dump, without_memory) {
   kinds_world w;
   kinds_open(&w);

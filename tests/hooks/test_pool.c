@@ -64,6 +64,60 @@ Test(pool, threads) {
   kinds_close(&w);
 }
 
+/* ---- Cancelled while the pool is being made ---- */
+
+typedef struct cancelling_memory {
+  mend_allocator base;
+  mend_run *run; /* whose first call is cancelled by the next allocation; NULL: none is */
+} cancelling_memory;
+
+static void *allocate(void *ctx, size_t size) {
+  cancelling_memory *self = ctx;
+  mend_run *run = self->run;
+  self->run = NULL;
+  if (run != NULL) mend_run_cancel_call(run, 1, MEND_STR("enough"));
+  return malloc(size);
+}
+
+static void *reallocate(void *ctx, void *pointer, size_t size) {
+  (void)ctx;
+  return realloc(pointer, size);
+}
+
+static void release(void *ctx, void *pointer) {
+  (void)ctx;
+  free(pointer);
+}
+
+static mend_status count_run(void *ctx, mend_call *call) {
+  atomic_fetch_add((atomic_uint *)ctx, 1);
+  return mend_call_succeed(call, MEND_STR("1"));
+}
+
+/* Its tool does not run. */
+Test(pool, cancelled_while_it_is_made) {
+  kinds_world w;
+  kinds_open(&w);
+  atomic_uint ran = 0;
+  cancelling_memory memory = {.base = {sizeof memory.base, &memory, allocate, reallocate, release}};
+  mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
+  const mend_tool tool = {.size = sizeof tool, .name = "count", .execute = count_run, .kind = MEND_TOOL_POOLED};
+  mend_boundary *boundary;
+  mend_result result = MEND_RESULT_INIT;
+  options.run = w.run;
+  cr_assert_eq(mend_tools_new(&memory.base, &options.tools), MEND_OK);
+  cr_assert_eq(mend_tools_add(options.tools, &tool, &ran, NULL), MEND_OK);
+  cr_assert_eq(mend_boundary_new(&options, &boundary, NULL), MEND_OK);
+  memory.run = w.run;
+  cr_assert_eq(mend_boundary_call(boundary, MEND_STR("count"), (mend_str)MEND_ABSENT, NULL, &result), MEND_ECANCELLED);
+  cr_assert_eq(result.outcome, MEND_OUTCOME_CANCELLED);
+  mend_result_clear(&result);
+  mend_boundary_release(boundary);
+  mend_tools_release(options.tools);
+  cr_assert_eq(atomic_load(&ran), 0u);
+  kinds_close(&w);
+}
+
 /* ---- Waiting for a thread ---- */
 
 typedef struct blocker {

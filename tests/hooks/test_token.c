@@ -235,6 +235,13 @@ static void *cancel_slowly(void *ctx) {
   return NULL;
 }
 
+/* It is cancelled already. */
+static void *ask_late(void *ctx) {
+  slow *self = ctx;
+  if (mend_token_on_cancel(self->token, be_slow, self, &self->id) != MEND_OK) abort();
+  return NULL;
+}
+
 static void *forget_slowly(void *ctx) {
   slow *self = ctx;
   mend_token_forget(self->token, self->id);
@@ -242,18 +249,29 @@ static void *forget_slowly(void *ctx) {
   return atomic_load(&self->left) ? self : NULL;
 }
 
+static void begin_to_run(slow *self, void *(*cause)(void *ctx), pthread_t *ret_thread) {
+  cr_assert_eq(pthread_create(ret_thread, NULL, cause, self), 0);
+  while (!atomic_load(&self->entered))
+    sched_yield();
+}
+
+/* On the canceller's thread, or on that of somebody who came too late; not for another function that runs too. */
 Test(token, forget_waits_for_what_runs) {
   const size_t threads_before = threads_now();
   for (int round = 0; round < 50; round++) {
-    slow self = {.token = new_token(NULL)};
-    pthread_t canceller, forgetter;
+    slow self = {.token = new_token(NULL)}, other = {.token = self.token};
+    const bool is_late = round % 2 != 0;
+    pthread_t canceller, another, forgetter;
     void *fine;
-    cr_assert_eq(mend_token_on_cancel(self.token, be_slow, &self, &self.id), MEND_OK);
-    cr_assert_eq(pthread_create(&canceller, NULL, cancel_slowly, &self), 0);
-    while (!atomic_load(&self.entered))
-      sched_yield();
+    if (is_late) {
+      mend_token_cancel(self.token, MEND_STR("why"));
+      begin_to_run(&other, ask_late, &another);
+    } else {
+      cr_assert_eq(mend_token_on_cancel(self.token, be_slow, &self, &self.id), MEND_OK);
+    }
+    begin_to_run(&self, is_late ? ask_late : cancel_slowly, &canceller);
     cr_assert_eq(pthread_create(&forgetter, NULL, forget_slowly, &self), 0);
-    mend_token_forget(self.token, self.id + 1); /* nobody */
+    mend_token_forget(self.token, self.id + 2); /* nobody */
     for (int i = 0; i < round; i++)
       sched_yield();
     atomic_store(&self.may_leave, true);
@@ -261,6 +279,8 @@ Test(token, forget_waits_for_what_runs) {
     pthread_join(canceller, NULL);
     cr_assert_not_null(fine, "it returned before the function did");
     cr_assert(!atomic_load(&self.forgotten_early));
+    atomic_store(&other.may_leave, true);
+    if (is_late) pthread_join(another, NULL);
     mend_token_release(self.token);
   }
   cr_assert(mend_test_threads_are(threads_before));
@@ -386,8 +406,9 @@ static void *cancel_here(void *ctx) {
 Test(token, waits_that_do_not_wait) {
   mend_test_allocator memory;
   mend_clock *const virtual_clock = new_clock(&memory);
-  mend_clock *const clocks[] = {mend_clock_real(), virtual_clock};
-  for (int i = 0; i < 2; i++) {
+  mend_clock *const clocks[] = {mend_clock_real(), virtual_clock, virtual_clock};
+  for (int i = 0; i < 3; i++) {
+    if (i == 2) mend_clock_advance(virtual_clock, MEND_NEVER); /* to its end */
     mend_token *token = new_token(clocks[i]);
     cr_assert_eq(mend_token_wait(token, 0), MEND_OK);
     cr_assert_eq(mend_token_wait(token, 0), MEND_OK);

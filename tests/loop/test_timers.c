@@ -144,6 +144,9 @@ Test(loop_timers, cancelling_waits_for_a_call_on_another_thread) {
 /* ---- Outliving the loop ---- */
 
 Test(loop_timers, may_outlive_their_loop) {
+  mend_timer *none = NULL;
+  mend_timer_cancel(&none);
+  mend_timer_cancel(NULL);
   for (world_kind kind = 0; kind < WORLD_KINDS; kind++) {
     world w;
     open_world(&w, kind);

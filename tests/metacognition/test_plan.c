@@ -99,3 +99,83 @@ Test(metacognition_plan, unsure_steps_have_the_rest_planned_anew_and_are_read_on
     carry_out(row, true);
   }
 }
+
+/* ---- Many calls at once that pass on what a call within them said ---- */
+
+typedef struct relay {
+  unsigned depth;  /* so many calls, one within the execution of the other */
+  unsigned within; /* so many readings within each */
+  unsigned passed; /* the one that it passes on, from 0 */
+} relay;
+
+static const struct {
+  relay relay;
+  unsigned readings;
+} relays[] = {
+    {{1, 1, 0}, 1},       {{40, 1, 0}, 40},     {{40, 3, 1}, 120},
+    {{1, 1024, 0}, 1024}, {{1, 1025, 0}, 1026}, /* the oldest was forgotten */
+};
+
+typedef struct relaying {
+  relay relay;
+  mend_boundary *boundary;
+  unsigned depth, said;
+} relaying;
+
+static mend_status count_reading(void *ctx, const mend_event *event) {
+  (void)event;
+  ++*(unsigned *)ctx;
+  return MEND_OK;
+}
+
+static void write_reading(char text[96], unsigned depth, unsigned number) {
+  snprintf(text, 96, "{\"output\":[%u,%u],\"protocol_name\":\"p\",\"confidence\":0.5}", depth, number);
+}
+
+static mend_status say(void *ctx, mend_call *call) {
+  relaying *self = ctx;
+  char text[96];
+  write_reading(text, self->depth, self->said++);
+  return mend_call_succeed(call, mend_str_from(text));
+}
+
+static void call_tool(mend_boundary *boundary, const mend_tool *tool, void *ctx, const mend_call *within) {
+  mend_result result = MEND_RESULT_INIT;
+  mend_call_options options = MEND_CALL_OPTIONS_INIT;
+  options.tool = tool;
+  options.tool_ctx = ctx;
+  options.within = within;
+  cr_assert_eq(mend_boundary_call(boundary, (mend_str)MEND_ABSENT, (mend_str)MEND_ABSENT, &options, &result), MEND_OK);
+  mend_result_clear(&result);
+}
+
+static mend_status pass_on(void *ctx, mend_call *call) {
+  static const mend_tool sayer = {.size = sizeof sayer, .name = "say", .execute = say};
+  static const mend_tool passer = {.size = sizeof passer, .name = "pass", .execute = pass_on};
+  relaying *self = ctx;
+  const unsigned depth = ++self->depth;
+  char text[96];
+  self->said = 0;
+  while (self->said < self->relay.within)
+    call_tool(self->boundary, &sayer, self, call);
+  if (depth < self->relay.depth) call_tool(self->boundary, &passer, self, NULL);
+  write_reading(text, depth, self->relay.passed);
+  return mend_call_succeed(call, mend_str_from(text));
+}
+
+Test(metacognition_plan, what_many_calls_pass_on_is_read_once) {
+  static const mend_tool passer = {.size = sizeof passer, .name = "pass", .execute = pass_on};
+  for (size_t row = 0; row < sizeof relays / sizeof relays[0]; row++) {
+    world w;
+    unsigned readings = 0;
+    world_open(&w);
+    mend_hooks *hooks = world_hooks(&w);
+    relaying self = {.relay = relays[row].relay, .boundary = world_boundary(w.run, hooks)};
+    cr_assert_eq(mend_bus_subscribe(w.bus, "metacognition.confidence", count_reading, &readings, NULL, NULL), MEND_OK);
+    call_tool(self.boundary, &passer, &self, NULL);
+    cr_assert_eq(readings, relays[row].readings, "row %zu: %u", row, readings);
+    mend_boundary_release(self.boundary);
+    mend_hooks_release(hooks);
+    world_close(&w);
+  }
+}

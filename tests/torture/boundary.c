@@ -11,6 +11,11 @@ static mend_status fail(void *ctx, mend_call *call) {
   return mend_call_fail(call, MEND_STR("unavailable"), MEND_STR("it is closed"));
 }
 
+static mend_status ask(void *ctx, mend_call *call) {
+  (void)ctx;
+  return mend_call_escalate(call, MEND_STR("which one?"));
+}
+
 static mend_status find(void *ctx, mend_call *call) {
   ((torture *)ctx)->events++;
   return mend_call_succeed(call, FOUND);
@@ -26,6 +31,7 @@ static mend_status add_tools(torture *t, mend_tools *tools) {
       {.size = sizeof(mend_tool), .name = "search", .execute = search},
       {.size = sizeof(mend_tool), .name = "search again", .execute = search},
       {.size = sizeof(mend_tool), .name = "fail", .execute = fail},
+      {.size = sizeof(mend_tool), .name = "ask", .execute = ask},
       {.size = sizeof(mend_tool), .name = "early", .execute = find, .kind = MEND_TOOL_ASYNC},
       {.size = sizeof(mend_tool), .name = "later", .execute = keep, .kind = MEND_TOOL_ASYNC},
       {.size = sizeof(mend_tool), .name = "pooled", .execute = find, .kind = MEND_TOOL_POOLED},

@@ -26,6 +26,17 @@ static mend_status abort_before(void *ctx, const mend_hook_call *call, mend_deci
   return mend_decision_abort(decision, MEND_STR("not here"));
 }
 
+static mend_status ask_before(void *ctx, const mend_hook_call *call, mend_decision *decision) {
+  (void)ctx;
+  (void)call;
+  return mend_decision_escalate(decision, MEND_STR("really?"));
+}
+
+static void open_asking(torture *t) {
+  const mend_hook hook = {.size = sizeof hook, .name = "asking", .before = ask_before};
+  boundary_open(t, &hook);
+}
+
 static void open_redirecting(torture *t) {
   const mend_hook hook = {.size = sizeof hook, .name = "redirecting", .before = redirect_before};
   boundary_open(t, &hook);
@@ -52,6 +63,20 @@ static mend_status call_once(torture *t) { return boundary_call(t, "search", MEN
 static mend_status call_skipped(torture *t) { return boundary_call(t, "search", MEND_OUTCOME_SKIPPED); }
 static mend_status call_redirected(torture *t) { return boundary_call(t, "search", MEND_OUTCOME_REDIRECTED); }
 static mend_status call_recovered(torture *t) { return boundary_call(t, "fail", MEND_OUTCOME_REDIRECTED); }
+
+/* A question is not lost, and never a result. */
+static mend_status call_escalated(torture *t, const char *tool) {
+  mend_result result = MEND_RESULT_INIT;
+  const mend_status status = mend_boundary_call(t->own, mend_str_from(tool), ARGUMENTS, NULL, &result);
+  torture_must(t, status != MEND_OK || result.outcome == MEND_OUTCOME_ESCALATED, "a person is asked");
+  torture_must(t, status != MEND_OK || result.question.len > 0, "and something");
+  mend_result_clear(&result);
+  if (status == MEND_ABORTED) mend_run_reset(t->run, MEND_STR("once more"));
+  return status;
+}
+
+static mend_status call_asking(torture *t) { return call_escalated(t, "ask"); }
+static mend_status call_asked_about(torture *t) { return call_escalated(t, "search"); }
 
 /* Whatever fails, the tool does not run. */
 static mend_status call_aborted(torture *t) {
@@ -122,6 +147,8 @@ static const torture_scenario scenarios[] = {
     {"a call that is skipped", call_skipped, open_skipping, boundary_close},
     {"a call redirected before", call_redirected, open_redirecting, boundary_close},
     {"a call redirected on error", call_recovered, open_redirecting_errors, boundary_close},
+    {"a call whose tool asks", call_asking, boundary_open_plainly, boundary_close},
+    {"a call that a hook asks about", call_asked_about, open_asking, boundary_close},
     {"a call aborted by a hook, and a reset", call_aborted, open_aborting, boundary_close},
     {"calls in a loop, aborted by a watchdog hook", loop_until_aborted, NULL, NULL},
     {"the dump of a boundary", dump, boundary_open_plainly, boundary_close},
