@@ -6,7 +6,7 @@
 /* ---- Memory ---- */
 
 static void chain_free(mend__chain *chain) {
-  for (size_t i = 0; i < chain->lane_count; i++)
+  for (size_t i = 0; chain->lanes != NULL && i < chain->lane_count; i++)
     mend_model_release(chain->lanes[i].model);
   mend_classification_release(chain->table);
   mend__buffer_free(&chain->names);

@@ -39,8 +39,9 @@ void mend__walk_fail(mend__walk *walk, mend_failure *failure, const mend_failure
 
 static void run_out_of_memory(mend__walk *walk) {
   mend_failure failure = MEND_FAILURE_INIT;
-  const mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
+  mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
   failure.type = MEND_STR("no_memory");
+  signal.transport = "no_memory";
   failure.message = MEND_STR("out of memory");
   mend__walk_fail(walk, &failure, &signal);
 }

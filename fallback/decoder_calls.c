@@ -39,7 +39,7 @@ static mend__decoder_call *find_call(mend__decoder *decoder, int64_t place, mend
 }
 
 static bool reserve_call(mend__decoder *decoder) {
-  if (decoder->call_count < decoder->call_capacity) return true;
+  if (decoder->calls != NULL && decoder->call_count < decoder->call_capacity) return true;
   const size_t capacity = decoder->call_capacity > 0 ? 2 * decoder->call_capacity : 4;
   void *calls = mend__realloc(decoder->allocator, decoder->calls, capacity * sizeof *decoder->calls);
   decoder->no_memory |= calls == NULL;

@@ -259,7 +259,8 @@ void mend__exchange_finish_with(mend_exchange *exchange, mend_reply *given) {
 }
 
 void mend__exchange_fail_by(mend_exchange *exchange, const mend_failure *failure, const mend_failure_signal *signal) {
-  if (takes_answer(exchange)) end_failed(exchange, MEND_EFAILED, failure, signal);
+  const bool no_memory = signal->transport != NULL && strcmp(signal->transport, "no_memory") == 0;
+  if (takes_answer(exchange)) end_failed(exchange, no_memory ? MEND_ENOMEM : MEND_EFAILED, failure, signal);
 }
 
 void mend__exchange_fail_of_memory(mend_exchange *exchange) {
@@ -293,8 +294,10 @@ static void fail_to_begin(mend_exchange *exchange, mend_status status, const men
   mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
   if (status == MEND_ENOTSUP) {
     signal.transport = "not_supported";
+  } else if (status == MEND_ENOMEM) {
+    signal.transport = "no_memory";
   } else {
-    failure.type = status == MEND_ENOMEM ? MEND_STR("no_memory") : MEND_STR("invalid_request");
+    failure.type = MEND_STR("invalid_request");
   }
   failure.message = mend_str_from(mend_error_sentence(error, status));
   end_failed(exchange, status == MEND_ENOMEM ? MEND_ENOMEM : MEND_EFAILED, &failure, &signal);

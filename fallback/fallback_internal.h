@@ -189,7 +189,8 @@ mend_status mend__attempt_send(mend_model *model, const mend__attempt *attempt, 
 void mend__exchange_forward(mend_exchange *exchange, const mend_delta *delta);
 /* The same for a whole reply, which is moved from. */
 void mend__exchange_finish_with(mend_exchange *exchange, mend_reply *reply);
-/* As mend_exchange_fail, with what classification goes by. A failure without `type` is named after the signal. */
+/* As mend_exchange_fail, with what classification goes by. A failure without `type` is named after the signal. Its end
+ * is MEND_ENOMEM when that says "no_memory". */
 void mend__exchange_fail_by(mend_exchange *exchange, const mend_failure *failure, const mend_failure_signal *signal);
 /* As mend_exchange_fail, of a model that has no memory. */
 void mend__exchange_fail_of_memory(mend_exchange *exchange);

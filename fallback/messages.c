@@ -121,7 +121,7 @@ enum { PART_TEXTS = sizeof part_texts / sizeof part_texts[0] };
 
 /* Measures without a block; with one, lets the parts point into it. */
 static size_t pack_parts(mend_part *parts, size_t count, char *block) {
-  mend__packing packing = {.block = block};
+  mend__packing packing = mend__packing_into(block);
   for (size_t i = 0; i < count; i++) {
     for (size_t j = 0; j < PART_TEXTS; j++)
       mend__pack(&packing, (mend_str *)(void *)((char *)&parts[i] + part_texts[j]));
@@ -243,7 +243,10 @@ static mend_status take_parts(const mend_messages *messages, const mend_part *pa
                               mend_part **ret_taken, mend_error *error) {
   if (count > SIZE_MAX / sizeof(mend_part)) return MEND_ENOMEM;
   mend_part *taken = mend__alloc(messages->allocator, (count > 0 ? count : 1) * sizeof *taken);
-  if (taken == NULL) return mend_error_set(error, MEND_ENOMEM, "a message: out of memory");
+  if (taken == NULL) {
+    mend_error_set(error, MEND_ENOMEM, "a message: out of memory");
+    return MEND_ENOMEM;
+  }
   const char *place = (const char *)parts;
   for (size_t i = 0; i < count; i++) {
     taken[i] = (mend_part)MEND_PART_INIT;

@@ -14,7 +14,7 @@ static mend_status check(const mend_loop *loop, const mend_model_vtable *vtable,
 }
 
 static size_t pack(mend_model *model, char *block) {
-  mend__packing packing = {.block = block};
+  mend__packing packing = mend__packing_into(block);
   mend__pack(&packing, &model->provider);
   mend__pack(&packing, &model->name);
   return packing.len;

@@ -181,7 +181,7 @@ static mend_status link_provider(opening *o, const model_name *name) {
 }
 
 static mend_status link_model(opening *o, const char *whole) {
-  model_name name;
+  model_name name = {0};
   mend_model *model;
   mend_status status = split_name(whole, &name, o->error);
   if (status != MEND_OK) return status;
@@ -243,7 +243,7 @@ static mend_status open_model(opening *o, const model_name *name, mend_model **r
 mend_status mend_model_open(const char *whole, const mend_fallback_options *options, mend_model **ret_model,
                             mend_error *error) {
   opening o;
-  model_name name;
+  model_name name = {0};
   mend_status status = opening_init(&o, options, error);
   if (status == MEND_OK) status = split_name(whole, &name, error);
   if (status == MEND_OK) status = open_model(&o, &name, ret_model);

@@ -10,6 +10,12 @@ typedef struct mend__packing {
   size_t len;  /* so far; SIZE_MAX: more than there is */
 } mend__packing;
 
+static inline mend__packing mend__packing_into(char *block) {
+  mend__packing packing = {NULL, 0};
+  packing.block = block;
+  return packing;
+}
+
 /* With a block: lets *text point to its copy, which has a NUL behind. Absent stays absent. */
 static inline void mend__pack(mend__packing *packing, mend_str *text) {
   if (text->ptr == NULL) return;

@@ -108,7 +108,7 @@ static mend_status take_tools(mend__request *request, const mend_model_request *
 }
 
 static size_t pack(mend__request *request, char *block) {
-  mend__packing packing = {.block = block};
+  mend__packing packing = mend__packing_into(block);
   mend_model_request *given = &request->given;
   mend_str *const texts[] = {&given->tool_choice, &given->stop, &given->extra, &given->call_name};
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

@@ -128,7 +128,7 @@ mend_status mend_call_succeed(mend_call *call, mend_str result) {
   if (result.ptr == NULL) result = MEND_STR("null");
   const mend_allocator *allocator = call->boundary->allocator;
   mend_error error = MEND_ERROR_INIT;
-  mend_hash hash;
+  mend_hash hash = {0, 0};
   const mend_status status = mend__json_read(result, allocator, &hash, &error);
   if (status == MEND_ESYNTAX) fail_bad_result(call, &error);
   if (status != MEND_OK) return status == MEND_ENOMEM ? lose(call) : status;

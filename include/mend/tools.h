@@ -83,7 +83,8 @@ MEND_API mend_token *mend_call_token(const mend_call *call);
 MEND_API void *mend_call_state(const mend_call *call); /**< the boundary's `state` */
 /** The result: JSON, copied. Once; a second one, or one after an error, is MEND_EEXIST. Not JSON: MEND_ESYNTAX, and the
  * call fails with error_type "bad_result". MEND_ECANCELLED when the call has been cancelled meanwhile and ended without
- * it. From an asynchronous tool the call may go on in here (hooks, events, what mend_boundary_start was given): hold no
+ * it; one that is cancelled between its answer (MEND_OK) and its end is cancelled too, and `tool.cancelled` says
+ * late_result. From an asynchronous tool the call may go on in here (hooks, events, what mend_boundary_start was given): hold no
  * lock. */
 MEND_API mend_status mend_call_succeed(mend_call *call, mend_str result);
 /** The same for plain text, which becomes a JSON string. */

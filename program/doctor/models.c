@@ -32,7 +32,8 @@ static bool check_key(const office *o, const char *name, const mend__dialect *di
     doctor_say(o->sheet, DOCTOR_PROBLEM, name, advice, "there is no key for %s", dialect->provider);
     return false;
   }
-  if (variable != NULL && is_odd(getenv(variable))) {
+  const char *key = variable != NULL ? getenv(variable) : NULL;
+  if (key != NULL && is_odd(key)) {
     doctor_say(o->sheet, DOCTOR_PROBLEM, name, "Copy it again, without the line end.",
                "the key in %s has blanks, line ends or characters in it that no key has", variable);
     return false;

@@ -82,9 +82,10 @@ static bool is_refusal(const doctor_provider *asked) {
 }
 
 static void say_answer(doctor_sheet *sheet, const doctor_provider *asked, bool takes_key) {
+  const uint64_t ms = asked->visit.ns / 1000000 + 1;
   doctor_say(sheet, DOCTOR_OK, asked->dialect->provider, NULL, "%s answers within %llu ms%s%s", asked->base_url,
-             (unsigned long long)(asked->visit.ns / 1000000 + 1),
-             strncmp(asked->base_url, "https", 5) == 0 ? ", over TLS" : "", takes_key ? ", and takes the key" : "");
+             (unsigned long long)ms, strncmp(asked->base_url, "https", 5) == 0 ? ", over TLS" : "",
+             takes_key ? ", and takes the key" : "");
 }
 
 static void say_trouble(doctor_sheet *sheet, const doctor_provider *asked) {

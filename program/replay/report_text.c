@@ -168,7 +168,7 @@ static void put_unfinished(writer *to, mend__buffer *page, const replay_summary 
 static void put_incidents(text_report *to, mend__buffer *page, const replay_counts *counts) {
   mend__buffer_char(page, '\n');
   if (counts->detections == 0 && counts->calls == 0) {
-    mend__buffer_str(page, MEND_STR("Nothing was detected: there are no tool calls in it.\n"));
+    mend__buffer_str(page, MEND_STR("Nothing was detected; there are no tool calls in it.\n"));
     return;
   }
   if (counts->detections == 0) {

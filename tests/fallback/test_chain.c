@@ -15,6 +15,7 @@ static void note_answer(troupe *t, const answer *a) {
     note(&t->w, "=%s", a->type);
     if (a->http_status != 0) note(&t->w, "%u", (unsigned)a->http_status);
     if (a->after_content) note(&t->w, "cut");
+    if (a->status != MEND_EFAILED) note(&t->w, "%s", mend_status_name(a->status));
   }
 }
 

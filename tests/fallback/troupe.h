@@ -27,6 +27,7 @@ static const act acts[] = {
     {'h', NULL, false, NULL, 0, NULL, MEND_NAN, false, true},  /* hangs */
     {'H', "hel", false, NULL, 0, NULL, MEND_NAN, false, true},
     {'c', "hel", true, "cut", 0, NULL, MEND_NAN, false, false}, /* dies after content */
+    {'N', "hel", true, "no_memory", 0, NULL, MEND_NAN, false, false},
     {'v', "hel", true, NULL, 200, "{\"error\": {\"type\": \"overloaded_error\"}}", MEND_NAN, false, false},
     {'s', NULL, true, "reset", 0, NULL, MEND_NAN, true, false}, /* a stale connection */
     {'w', NULL, true, NULL, 429, NULL, 1.5, false, false},
@@ -40,6 +41,7 @@ static const act acts[] = {
     FAULT('u', "cut"),
     FAULT('m', "malformed"),
     FAULT('n', "not_supported"),
+    FAULT('M', "no_memory"),
     ANSWER('9', 429, NULL),
     ANSWER('5', 503, NULL),
     ANSWER('2', 500, NULL),
