@@ -18,22 +18,24 @@ static mend__decoder_call *find_id(mend__decoder *decoder, mend_str id) {
   return NULL;
 }
 
-static mend__decoder_call *find_place(mend__decoder *decoder, int64_t place) {
+/* That of this id if there is one, else the last: some servers give all calls one place. */
+static mend__decoder_call *find_place(mend__decoder *decoder, int64_t place, mend_str id) {
+  mend__decoder_call *last = NULL;
   for (size_t i = decoder->call_count; i > 0; i--) {
-    if (decoder->calls[i - 1].place == place) return &decoder->calls[i - 1];
+    mend__decoder_call *call = &decoder->calls[i - 1];
+    if (call->place != place) continue;
+    if (has_id(call, id)) return call;
+    if (last == NULL) last = call;
   }
-  return NULL;
+  return last == NULL || id.len == 0 || last->id.len == 0 ? last : NULL;
 }
 
-/* Some servers give all calls one place and tell them apart by their ids; others give none and begin each with its
- * name. */
+/* Calls without places are told apart by their ids, or begin each with its name; one that has its name already does not
+ * begin again, it is another one with the same id. */
 static mend__decoder_call *find_call(mend__decoder *decoder, int64_t place, mend_str id, bool named) {
+  if (place >= 0) return find_place(decoder, place, id);
   mend__decoder_call *call = find_id(decoder, id);
-  if (call != NULL) return call;
-  if (place >= 0) {
-    call = find_place(decoder, place);
-    return call == NULL || id.len == 0 || call->id.len == 0 ? call : NULL;
-  }
+  if (call != NULL) return named && call->name.len > 0 ? NULL : call;
   if (id.len > 0 || named || decoder->call_count == 0) return NULL;
   return &decoder->calls[decoder->call_count - 1];
 }
@@ -81,9 +83,12 @@ static void tell_first(mend__decoder *decoder, mend__decoder_call *call) {
 
 mend__decoder_call *mend__decoder_call_at(mend__decoder *decoder, int64_t place, mend_str id, mend_str name) {
   const bool named = mend__json_inside(name).len > 0;
-  const mend_str said = mend__decoder_unescape(decoder, id);
+  mend_str said = mend__decoder_unescape(decoder, id);
   mend__decoder_call *call = find_call(decoder, place, said, named);
-  if (call == NULL) call = open_call(decoder, place);
+  if (call == NULL) {
+    if (find_id(decoder, said) != NULL) said = (mend_str)MEND_ABSENT; /* it is to have one of its own */
+    call = open_call(decoder, place);
+  }
   if (call == NULL || call->told) return call;
   if (call->id.len == 0) mend__buffer_str(&call->id, said);
   if (call->name.len == 0) mend__json_append(&call->name, name);

@@ -124,7 +124,7 @@ static inline mend_str mend_str_from(const char *text) {
 
 /** Whether two strings hold the same bytes; absent equals empty. */
 static inline bool mend_str_equal(mend_str a, mend_str b) {
-  return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+  return a.len == b.len && (b.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
 /* ---- Hashes ------------------------------------------------------------------------------------------------ */

@@ -27,8 +27,8 @@ static size_t end_of(const text_list *list, size_t index) {
 }
 
 mend_str text_list_get(const text_list *list, size_t index) {
-  const size_t begin = index > 0 ? end_of(list, index - 1) : 0;
-  return (mend_str){list->bytes.data + begin, end_of(list, index) - begin};
+  const size_t begin = index > 0 ? end_of(list, index - 1) : 0, end = end_of(list, index);
+  return begin < end ? (mend_str){list->bytes.data + begin, end - begin} : MEND_STR("");
 }
 
 mend_str text_of(const mend__buffer *buffer) {

@@ -13,15 +13,19 @@ typedef struct options_case {
   const char *what, *sentence;
   bool no_model, no_boundary, no_tools;
   uint32_t max_turns;
-  size_t size;
+  const char *sizeless; /* "options", "request", "tool"; "": none of them */
 } options_case;
 
 static void want_refusal(const world *w, const options_case *each) {
-  const mend_tool_spec spec = {.size = sizeof spec, .name = MEND_STR("echo")};
+  mend_tool_spec spec = {.size = sizeof spec, .name = MEND_STR("echo")};
+  mend_model_request request = MEND_MODEL_REQUEST_INIT;
   mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
   mend_error error = MEND_ERROR_INIT;
   mend_agent *agent = NULL;
-  options.size = each->size;
+  if (strcmp(each->sizeless, "options") == 0) options.size = 0;
+  if (strcmp(each->sizeless, "request") == 0) request.size = 0;
+  if (strcmp(each->sizeless, "tool") == 0) spec.size = 0;
+  options.request = &request;
   options.model = each->no_model ? NULL : w->model;
   options.boundary = each->no_boundary ? NULL : mend_healing_boundary(w->runner);
   options.tools = each->no_tools ? NULL : &spec;
@@ -34,15 +38,16 @@ static void want_refusal(const world *w, const options_case *each) {
 }
 
 Test(agent, options_that_cannot_be) {
-  static const size_t size = sizeof(mend_agent_options);
   static const options_case rows[] = {
-      {"fine", NULL, false, false, false, 1, size},
-      {"no model", "mend_agent_options.model", true, false, false, 1, size},
-      {"no boundary", "mend_agent_options.boundary", false, true, false, 1, size},
-      {"no tools", "tool_count (1)", false, false, true, 1, size},
-      {"no turns", "max_turns: 0 is out of range", false, false, false, 0, size},
-      {"too many turns", "max_turns: 10001 is out of range", false, false, false, 10001, size},
-      {"no size", "size is 0", false, false, false, 1, 0},
+      {"fine", NULL, false, false, false, 1, ""},
+      {"no model", "mend_agent_options.model", true, false, false, 1, ""},
+      {"no boundary", "mend_agent_options.boundary", false, true, false, 1, ""},
+      {"no tools", "tool_count (1)", false, false, true, 1, ""},
+      {"no turns", "max_turns: 0 is out of range", false, false, false, 0, ""},
+      {"too many turns", "max_turns: 10001 is out of range", false, false, false, 10001, ""},
+      {"no size", "size is 0", false, false, false, 1, "options"},
+      {"a bad request", "mend_model_request: size is 0", false, false, false, 1, "request"},
+      {"a bad tool", "mend_tool_spec: size is 0", false, false, false, 1, "tool"},
   };
   world w;
   world_open(&w, NULL);

@@ -123,6 +123,7 @@ static void hear_delta(void *ctx, const mend_delta *delta) {
 }
 
 static void hear_end(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure) {
+  (void)failure;
   const world *w = ctx;
   torture *t = w->t;
   t->events++;
