@@ -322,9 +322,10 @@ static void look_at(const void *block) {
   if (memmem(block, malloc_usable_size((void *)(uintptr_t)block), SECRET, strlen(SECRET)) != NULL) key_seen = true;
 }
 
+/* In whole units, so that nothing of what is looked at was never written. */
 static void *allocate(void *ctx, size_t size) {
   (void)ctx;
-  return calloc(1, size);
+  return calloc(size / 16 + 1, 16);
 }
 
 static void release(void *ctx, void *block) {
