@@ -86,13 +86,34 @@ static mend__provider *make(const mend__provider_options *options, const char *b
   return NULL;
 }
 
+/* What a header cannot hold: the line end of the file that a key was read from, mostly. */
+static bool is_odd_key(const char *key) {
+  const size_t len = strlen(key);
+  for (size_t i = 0; i < len; i++) {
+    if (key[i] < ' ' || key[i] >= 0x7F) return true;
+  }
+  return len > 0 && (key[0] == ' ' || key[len - 1] == ' ');
+}
+
+/* What would fail every request is told before the first one. */
+static mend_status check(const mend__provider_options *options, const char *base_url, mend_error *error) {
+  const mend_status status = mend__base_url_check(base_url, error);
+  if (status != MEND_OK) return status;
+  if (options->key != NULL && is_odd_key(options->key)) {
+    return mend_error_set(error, MEND_EINVAL,
+                          "the key for %s has a line end, a blank at an end, or another character no key has",
+                          options->dialect->provider);
+  }
+  return mend__http_check(options->http, base_url, error);
+}
+
 mend_status mend__provider_new(const mend__provider_options *options, mend_model **ret_model, mend_error *error) {
   static const mend_model_vtable vtable = {.size = sizeof vtable, .begin = begin, .cancel = cancel, .destroy = destroy};
   const char *base_url = options->base_url != NULL ? options->base_url : options->dialect->base_url;
   if (base_url == NULL) {
     return mend_error_set(error, MEND_EINVAL, "%s: it needs a base URL", options->dialect->provider);
   }
-  mend_status status = mend__base_url_check(base_url, error);
+  mend_status status = check(options, base_url, error);
   if (status != MEND_OK) return status;
   mend__provider *provider = make(options, base_url);
   if (provider == NULL) return mend_error_set(error, MEND_ENOMEM, "a model: out of memory");

@@ -19,7 +19,7 @@ typedef struct mend__provider_options {
   mend__http *http;     /* referenced */
   uint64_t reply_limit; /* bytes */
 } mend__provider_options;
-/* Errors: MEND_EINVAL (the base URL; none where the dialect has none of its own), MEND_ENOMEM. */
+/* Errors: MEND_EINVAL (the base URL, the key; none where the dialect has none of its own), MEND_ENOMEM. */
 mend_status mend__provider_new(const mend__provider_options *options, mend_model **ret_model, mend_error *error);
 
 #endif

@@ -208,3 +208,7 @@ void mend__http_release(mend__http *http) {
   ask_soon(http);
   mend_loop_release(loop);
 }
+
+mend_status mend__http_check(const mend__http *http, const char *url, mend_error *error) {
+  return mend__http_check_url(url, http->allow_http, error);
+}

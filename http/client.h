@@ -26,6 +26,10 @@ mend__http *mend__http_retain(mend__http *http);
  * its last. */
 void mend__http_release(mend__http *http);
 
+/* Whether requests to this URL can be sent: a scheme, host and port that are, and no plain http beyond loopback unless that is
+ * allowed. MEND_EINVAL with a sentence. */
+mend_status mend__http_check(const mend__http *http, const char *url, mend_error *error);
+
 typedef struct mend__http_header {
   mend_str name, value;
 } mend__http_header;

@@ -81,8 +81,13 @@ Test(open, names_that_are_opened) {
 
 Test(open, options_that_are_refused) {
   static const mend_key keys[] = {{"openai", "sk-mine"}};
-  static const mend_endpoint endpoints[][1] = {
-      {{"openai", "http://me:secret@127.0.0.1/v1"}}, {{"openai", "ftp://x"}}, {{"openai", "http://127.0.0.1/v1?a=b"}}};
+  static const mend_endpoint endpoints[][1] = {{{"openai", "http://me:secret@127.0.0.1/v1"}},
+                                               {{"openai", "ftp://x"}},
+                                               {{"openai", "http://127.0.0.1/v1?a=b"}},
+                                               {{"openai", "http://127.0.0.1:99999/"}},
+                                               {{"openai", "http://[::1"}},
+                                               {{"openai", "http://example.com/x"}}};
+  static const mend_key odd_keys[][1] = {{{"openai", "bad\nkey"}}, {{"openai", "key "}}};
   world w;
   world_open(&w);
   const mend_fallback_options good = options_of(&w);
@@ -98,10 +103,19 @@ Test(open, options_that_are_refused) {
                {good, "openai:gpt-4.1", MEND_EINVAL, "loop is NULL"},
                {good, "openai:gpt-4.1", MEND_EINVAL, "row 1: name is missing"},
                {good, "openai:gpt-4.1", MEND_EINVAL, "size is 0"},
-               {good, "scripted:/nowhere/at/all.json", MEND_ENOENT, "/nowhere/at/all.json"}};
+               {good, "scripted:/nowhere/at/all.json", MEND_ENOENT, "/nowhere/at/all.json"},
+               {good, "openai:gpt-4.1", MEND_EINVAL, ""},
+               {good, "openai:gpt-4.1", MEND_EINVAL, ""},
+               {good, "openai:gpt-4.1", MEND_EINVAL, "http"},
+               {good, "openai:gpt-4.1", MEND_EINVAL, "the key for openai has a line end"},
+               {good, "openai:gpt-4.1", MEND_EINVAL, "the key for openai has a line end"}};
   for (size_t i = 0; i < 3; i++) {
     cases[i].options.endpoints = endpoints[i];
     cases[i].options.endpoint_count = 1;
+  }
+  for (size_t i = 0; i < 3; i++) {
+    cases[8 + i].options.endpoints = endpoints[3 + i];
+    cases[8 + i].options.endpoint_count = 1;
   }
   cases[4].options.loop = NULL;
   cases[5].options.classification = "[{}]";
@@ -110,7 +124,7 @@ Test(open, options_that_are_refused) {
     mend_model *model = NULL;
     mend_error error = MEND_ERROR_INIT;
     if (cases[i].options.size != 0) {
-      cases[i].options.keys = keys;
+      cases[i].options.keys = i < 11 ? keys : odd_keys[i - 11];
       cases[i].options.key_count = 1;
     }
     cr_assert_eq(mend_model_open(cases[i].name, &cases[i].options, &model, &error), cases[i].status, "%zu: %s", i,
