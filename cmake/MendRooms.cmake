@@ -8,7 +8,6 @@
 set(MEND_LIBRARY_xxhash PkgConfig::XXHASH)
 set(MEND_LIBRARY_libevent PkgConfig::LIBEVENT)
 set(MEND_LIBRARY_libcurl PkgConfig::LIBCURL)
-set(MEND_LIBRARY_jansson PkgConfig::JANSSON)
 
 # mend_read_rooms() reads the table: MEND_ROOMS; MEND_CORE_ROOMS, those that need neither libevent nor libcurl; and for each
 # room MEND_<room>_SEES (itself and every room it may use) and MEND_<room>_LIBRARIES (those of all rooms it sees).

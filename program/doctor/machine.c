@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -40,7 +39,6 @@ void doctor_check_libraries(doctor_sheet *sheet) {
   doctor_say(sheet, DOCTOR_OK, "mend", NULL, "%s", mend_version());
   check_curl(sheet);
   doctor_say(sheet, DOCTOR_OK, "libevent", NULL, "%s", event_get_version());
-  doctor_say(sheet, DOCTOR_OK, "jansson", NULL, "%s", jansson_version_str());
 }
 
 /* ---- Clocks ---- */
