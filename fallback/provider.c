@@ -86,8 +86,7 @@ static mend__provider *make(const mend__provider_options *options, const char *b
   return NULL;
 }
 
-/* What a header cannot hold: the line end of the file that a key was read from, mostly. */
-static bool is_odd_key(const char *key) {
+bool mend__key_is_odd(const char *key) {
   const size_t len = strlen(key);
   for (size_t i = 0; i < len; i++) {
     if (key[i] < ' ' || key[i] >= 0x7F) return true;
@@ -99,7 +98,7 @@ static bool is_odd_key(const char *key) {
 static mend_status check(const mend__provider_options *options, const char *base_url, mend_error *error) {
   const mend_status status = mend__base_url_check(base_url, error);
   if (status != MEND_OK) return status;
-  if (options->key != NULL && is_odd_key(options->key)) {
+  if (options->key != NULL && mend__key_is_odd(options->key)) {
     return mend_error_set(error, MEND_EINVAL,
                           "the key for %s has a line end, a blank at an end, or another character no key has",
                           options->dialect->provider);

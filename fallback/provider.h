@@ -22,4 +22,7 @@ typedef struct mend__provider_options {
 /* Errors: MEND_EINVAL (the base URL, the key; none where the dialect has none of its own), MEND_ENOMEM. */
 mend_status mend__provider_new(const mend__provider_options *options, mend_model **ret_model, mend_error *error);
 
+/* Whether it has what a header cannot hold: the line end of the file that it was read from, mostly. */
+bool mend__key_is_odd(const char *key);
+
 #endif

@@ -16,13 +16,6 @@ typedef struct office {
 
 /* ---- Keys ---- */
 
-static bool is_odd(const char *key) {
-  for (; *key != '\0'; key++) {
-    if (*key <= ' ' || *key >= 0x7f) return true;
-  }
-  return false;
-}
-
 /* Whether there is one where one is needed. */
 static bool check_key(const office *o, const char *name, const mend__dialect *dialect) {
   const char *variable = doctor_find_variable(dialect);
@@ -33,7 +26,7 @@ static bool check_key(const office *o, const char *name, const mend__dialect *di
     return false;
   }
   const char *key = variable != NULL ? getenv(variable) : NULL;
-  if (key != NULL && is_odd(key)) {
+  if (key != NULL && mend__key_is_odd(key)) {
     doctor_say(o->sheet, DOCTOR_PROBLEM, name, "Copy it again, without the line end.",
                "the key in %s has blanks, line ends or characters in it that no key has", variable);
     return false;
@@ -125,11 +118,9 @@ static mend_status open_office(office *o, mend_error *error) {
   o->options.endpoint_count = asked->endpoint_count;
   o->options.proxy = asked->proxy;
   o->options.ca_file = asked->ca_file;
-  o->options.allow_http = true;
   o->providers = calloc(asked->count, sizeof *o->providers);
   if (o->providers == NULL) return mend_error_set(error, MEND_ENOMEM, "%s", mend_status_message(MEND_ENOMEM));
-  const mend__http_options http = {
-      .loop = o->options.loop, .proxy = asked->proxy, .ca_file = asked->ca_file, .allow_http = true};
+  const mend__http_options http = {.loop = o->options.loop, .proxy = asked->proxy, .ca_file = asked->ca_file};
   return mend__http_new(&http, &o->http, error);
 }
 

@@ -78,7 +78,10 @@ static const visit_case cases[] = {
      1,
      {"does not answer in time"}},
     {"mend doctor --base-url compatible=http://127.0.0.1:1/v1 compatible:llama", 1, {"nothing listens there"}},
-    {"mend doctor --base-url compatible=http://x.invalid/v1 compatible:llama", 1, {"its name is not found", "online?"}},
+    {"mend doctor --base-url compatible=https://x.invalid/v1 compatible:llama",
+     1,
+     {"its name is not found", "online?"}},
+    {"mend doctor --base-url compatible=http://x.invalid/v1 compatible:llama", 1, {"plain http", "was not allowed"}},
     {"mend doctor --base-url compatible=$URL/v1 compatible:a compatible:b", 0, {"compatible: http"}},
     /* For programs */
     {"mend doctor --json --offline openai:gpt-4.1",
