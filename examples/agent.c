@@ -42,7 +42,7 @@ static mend_status add_tools(mend_tools *tools, mend_error *error) {
 
 /* ---- What happens, told as it happens ---- */
 
-/* "second" of "scripted:/home/me/examples/models/second.json". */
+/* "second" of "scripted:DIRECTORY/second.json". */
 static mend_str short_name(mend_str name) {
   for (const char *c = name.ptr; c < name.ptr + name.len; c++) {
     if (*c != '/') continue;

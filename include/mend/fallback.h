@@ -16,7 +16,10 @@
  *
  * Source of the chain's rules: Orqest's fallback model; docs/api/fallback.md has both profiles.
  *
- * Threads: as mend/model.h. No key ever appears in an event, an error, a log or a reply.
+ * What a provider repeats of a key as it was sent is covered before anybody is told; one that comes in escapes, or in
+ * several pieces of a stream, is not.
+ *
+ * Threads: as mend/model.h.
  */
 #ifndef MEND_FALLBACK_H
 #define MEND_FALLBACK_H

@@ -187,7 +187,7 @@ MEND_API void mend_reply_clear(mend_reply *reply);
 typedef struct mend_failure {
   size_t size;
   mend_str type;        /**< the row of the classification table: "rate_limit", "overloaded", "auth", ... */
-  mend_str message;     /**< a sentence; no key is ever in it */
+  mend_str message;     /**< a sentence; keys are covered in it */
   uint32_t http_status; /**< 0: none */
   mend_str body;        /**< what the provider said, cut to 64 KiB; absent: nothing */
   double retry_after_s; /**< NaN: not told */
