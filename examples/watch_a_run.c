@@ -1,12 +1,15 @@
 /* The shortest way to a detection: a bus, its watchdogs, a run, and an agent that asks the same thing over and over. */
 #include <mend.h>
 
+#include <stdatomic.h>
 #include <stdio.h>
 
+/* Called on the thread that publishes. Here that is main's; where a loop or pooled tools publish as well, several threads
+ * are in it at once, so what it writes to is atomic or has a lock. */
 static mend_status on_detection(void *ctx, const mend_event *event) {
   const mend_detection_event *found = (const mend_detection_event *)event;
   printf("%.*s: %.*s\n", MEND_STR_ARG(found->detector), MEND_STR_ARG(found->summary));
-  ++*(int *)ctx;
+  atomic_fetch_add((atomic_int *)ctx, 1);
   return MEND_OK;
 }
 
@@ -14,7 +17,7 @@ int main(void) {
   mend_error error = MEND_ERROR_INIT;
   mend_bus *bus = NULL;
   mend_run *run = NULL;
-  int detections = 0;
+  atomic_int detections = 0;
 
   mend_status status = mend_bus_new(NULL, &bus, &error);
   if (status == MEND_OK) status = mend_bus_watch(bus, NULL, &error); /* Stall and Loop, on every run of the bus */

@@ -2,6 +2,7 @@
 #include "mend/metacognition.h"
 #include "mend/workbench.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* ---- The bus ----------------------------------------------------------------------------------------------- */
@@ -23,13 +24,13 @@ mend_status print_event(void *ctx, const mend_event *event) {
 mend_status count_detection(void *ctx, const mend_event *event) {
   const mend_detection_event *found = (const mend_detection_event *)event;
   printf("%.*s\n", MEND_STR_ARG(found->summary));
-  ++*(int *)ctx;
+  atomic_fetch_add((atomic_int *)ctx, 1);
   return MEND_OK;
 }
 
-mend_status use_a_bus(int *detections, mend_error *error);
+mend_status use_a_bus(atomic_int *detections, mend_error *error);
 
-mend_status use_a_bus(int *detections, mend_error *error) {
+mend_status use_a_bus(atomic_int *detections, mend_error *error) {
   mend_bus *bus = NULL;
   mend_run *run = NULL;
   mend_subscription *found = NULL, *all = NULL;

@@ -86,13 +86,16 @@ MEND_API mend_status mend_bus_dump(mend_bus *bus, const mend_allocator *allocato
 
 /* ---- Subscribing ------------------------------------------------------------------------------------------- */
 
-/** A subscriber. The event and all it points to are borrowed. Anything but MEND_OK is counted and reported as
- * `bus.handler_failed` after the event has been delivered to everybody; failures on that topic itself only count. */
+/** A subscriber; several threads may be in it at once. The event and all it points to are borrowed. Anything but MEND_OK
+ * is counted and reported as `bus.handler_failed` after the event has been delivered to everybody; failures on that
+ * topic itself only count. */
 typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
 
 /**
  * Subscribes to a topic ("tool.before"), to all topics under a prefix ("tool.*") or to all ("*"), of every run of the
  * bus. The first event seen is the first whose publish begins afterwards. Subscribing twice calls twice.
+ * \param handler  called on the thread that publishes, and by several at once where several publish, as a loop's thread
+ * (models, watchdogs) and those of pooled tools do: what it writes to needs a lock of its own, or is atomic
  * \param destroy  called once with ctx when the subscription is closed and no thread can be in the handler; NULL:
  * nothing
  * \param ret_subscription  the caller's to close; NULL when it shall live as long as the bus

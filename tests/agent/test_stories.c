@@ -60,7 +60,9 @@ static void tell_events(story *s) {
                       of_kind[MEND_EVENT_TOOL_BEFORE], of_kind[MEND_EVENT_TOOL_AFTER], of_kind[MEND_EVENT_TOOL_ERROR],
                       of_kind[MEND_EVENT_TOOL_SKIPPED], of_kind[MEND_EVENT_TOOL_CANCELLED],
                       of_kind[MEND_EVENT_TOOL_REFUSED]);
+  pthread_mutex_lock(&s->w.lock);
   mend__buffer_printf(&s->told, "others:%.*s\n", (int)s->w.topics.len, s->w.topics.data);
+  pthread_mutex_unlock(&s->w.lock);
 }
 
 static void run_task(story *s, mend_str task) {

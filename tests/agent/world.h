@@ -22,27 +22,31 @@ typedef struct world {
   mend_healing_runner *runner;
   mend_model *model;
   mend_agent *agent;
-  mend__buffer topics; /* of the run's events but those of tools and pieces of replies, in order */
   atomic_uint of_kind[MEND_EVENT_KIND_COUNT]; /* how many events of each kind there were */
   size_t threads;
 
   pthread_mutex_t lock; /* covers what follows */
   pthread_cond_t met;
-  unsigned meeting; /* calls of `meet` that are in it */
+  unsigned meeting;    /* calls of `meet` that are in it */
+  mend__buffer topics; /* of the run's events but those of tools and pieces of replies, in order */
 } world;
 
-/* Tools that run at once end in any order. */
+/* Tools that run at once end in any order. The agent's thread publishes, and the loop's what watchdogs find. */
 static inline mend_status note_event(void *ctx, const mend_event *event) {
   world *w = ctx;
   const mend_str topic = mend_bus_topic_name(w->bus, event->topic);
   atomic_fetch_add(&w->of_kind[event->kind], 1);
   if (event->kind == MEND_EVENT_MODEL_DELTA || memcmp(topic.ptr, "tool.", 5) == 0) return MEND_OK;
+  pthread_mutex_lock(&w->lock);
   mend__buffer_printf(&w->topics, " %.*s", MEND_STR_ARG(topic));
+  pthread_mutex_unlock(&w->lock);
   return MEND_OK;
 }
 
 static inline void world_forget_events(world *w) {
+  pthread_mutex_lock(&w->lock);
   mend__buffer_clear(&w->topics);
+  pthread_mutex_unlock(&w->lock);
   for (size_t i = 0; i < MEND_EVENT_KIND_COUNT; i++)
     atomic_store(&w->of_kind[i], 0);
 }

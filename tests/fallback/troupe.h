@@ -169,9 +169,11 @@ static inline void on_alert(void *ctx, mend_log_level level, const char *message
 
 MEND_PRINTF(2, 3) static inline void note_healing(troupe *t, const char *format, ...) {
   va_list arguments;
-  const size_t len = strlen(t->healing);
   va_start(arguments, format);
+  pthread_mutex_lock(&t->w.lock);
+  const size_t len = strlen(t->healing);
   vsnprintf(t->healing + len, sizeof t->healing - len, format, arguments);
+  pthread_mutex_unlock(&t->w.lock);
   va_end(arguments);
 }
 

@@ -26,14 +26,17 @@ typedef struct world {
   mend_tools *tools;
   double confidence;
   _Atomic unsigned hanging; /* calls that have begun to hang */
+  pthread_mutex_t lock;     /* covers the log: agents and loops publish at once */
   char log[8192];
 } world;
 
 static mend_status write_log(void *ctx, const mend_event *event) {
   world *w = ctx;
+  const mend_str topic = mend_bus_topic_name(mend_run_bus(event->run), event->topic);
+  pthread_mutex_lock(&w->lock);
   const size_t len = strlen(w->log);
-  snprintf(w->log + len, sizeof w->log - len, "%.*s ",
-           MEND_STR_ARG(mend_bus_topic_name(mend_run_bus(event->run), event->topic)));
+  snprintf(w->log + len, sizeof w->log - len, "%.*s ", MEND_STR_ARG(topic));
+  pthread_mutex_unlock(&w->lock);
   return MEND_OK;
 }
 
@@ -64,9 +67,8 @@ static void open_world(world *w) {
       {sizeof tools[0], "echo", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
       {sizeof tools[0], "hang", MEND_EFFECT_READ_ONLY, hang, NULL, MEND_TOOL_BLOCKING},
       {sizeof tools[0], "decline", MEND_EFFECT_READ_ONLY, decline, NULL, MEND_TOOL_BLOCKING}};
-  memset(w, 0, sizeof *w);
+  *w = (world){.confidence = 1.0, .lock = PTHREAD_MUTEX_INITIALIZER};
   mend_test_allocator_init(&w->memory);
-  w->confidence = 1.0;
   cr_assert_eq(mend_clock_new_virtual(&w->memory.base, (mend_time){SECOND, SECOND}, &w->clock), MEND_OK);
   mend_bus_options options = MEND_BUS_OPTIONS_INIT;
   options.allocator = &w->memory.base;

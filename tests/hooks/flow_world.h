@@ -30,7 +30,9 @@ static inline mend_status on_flow_event(void *ctx, const mend_event *event) {
   } else {
     return MEND_OK;
   }
+  pthread_mutex_lock(&events_lock);
   note_word(&world->shown, word.text);
+  pthread_mutex_unlock(&events_lock);
   return MEND_OK;
 }
 

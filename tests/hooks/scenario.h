@@ -7,6 +7,7 @@
 #include "support/mend_test.h"
 #include "support/test_support.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,12 +151,17 @@ static inline void count_attempts(scenario *s, const mend_event *event) {
   }
 }
 
+/* Of what threads publish that a test has beside its own. */
+static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static inline mend_status on_event(void *ctx, const mend_event *event) {
   scenario *s = ctx;
   log_text word = {.len = 0};
-  count_attempts(s, event);
   describe(&word, event);
+  pthread_mutex_lock(&events_lock);
+  count_attempts(s, event);
   note_word(&s->events, word.text);
+  pthread_mutex_unlock(&events_lock);
   return MEND_OK;
 }
 
