@@ -32,9 +32,11 @@ static mend_status keep(mend_agent *agent, mend_str *text) {
   return mend__texts_set(&agent->texts, agent->allocator, text, borrowed);
 }
 
-static mend_status keep_tool(mend_agent *agent, mend_tool_spec *tool, const void *given, mend_error *error) {
+static mend_status keep_tool(mend_agent *agent, size_t index, const void *given, mend_error *error) {
+  mend_tool_spec *tool = &agent->tools[index];
   *tool = (mend_tool_spec){.size = sizeof *tool};
   mend_status status = mend__options_take(tool, given, "mend_tool_spec", error);
+  if (status == MEND_OK) status = mend__spec_check(agent->tools, index, error);
   if (status == MEND_OK) status = keep(agent, &tool->name);
   if (status == MEND_OK) status = keep(agent, &tool->description);
   return status == MEND_OK ? keep(agent, &tool->schema) : status;
@@ -48,7 +50,7 @@ static mend_status keep_tools(mend_agent *agent, const mend_tool_spec *given, si
   if (agent->tools == NULL) return MEND_ENOMEM;
   mend_status status = MEND_OK;
   for (size_t i = 0; i < count && status == MEND_OK; i++)
-    status = keep_tool(agent, &agent->tools[i], (const char *)given + i * given->size, error);
+    status = keep_tool(agent, i, (const char *)given + i * given->size, error);
   return status;
 }
 
@@ -88,6 +90,7 @@ static mend_agent *agent_alloc(const mend_agent_options *options) {
   agent->allocator = allocator;
   agent->model = mend_model_retain(options->model);
   agent->boundary = mend_boundary_retain(options->boundary);
+  if (options->within != NULL) agent->within = mend_call_retain(options->within);
   agent->max_turns = options->max_turns;
   agent->delta = options->delta;
   agent->turn = options->turn;
@@ -117,6 +120,7 @@ void mend_agent_free(mend_agent *agent) {
   mend__free(agent->allocator, agent->tools);
   mend__texts_free(&agent->texts);
   mend_model_release(agent->model);
+  mend_call_release(agent->within);
   mend_boundary *boundary = agent->boundary;
   mend__free(agent->allocator, agent);
   mend_boundary_release(boundary); /* last: the allocator may live in its bus */

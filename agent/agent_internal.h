@@ -11,6 +11,7 @@ struct mend_agent {
   const mend_allocator *allocator;
   mend_model *model;
   mend_boundary *boundary;
+  mend_call *within; /* NULL: none */
   mend_messages *messages;
   mend_tool_spec *tools;
   mend_model_request request; /* every turn's, but for the messages */
@@ -22,6 +23,11 @@ struct mend_agent {
   void *ctx;
 };
 
+/* ---- specs.c ---- */
+
+/* Whether a model can be told of specs[index], beside those before it. MEND_EINVAL with a sentence. */
+mend_status mend__spec_check(const mend_tool_spec *specs, size_t index, mend_error *error);
+
 /* ---- work.c ---- */
 
 /* One task, from its beginning to its end. */
@@ -30,7 +36,8 @@ typedef struct mend__work {
   mend_messages *messages;   /* the agent's, or a copy */
   mend_agent_report *report; /* texts that there was no memory for show in the status */
   mend_reply reply;          /* the last one */
-  mend__abort_watch watch;
+  mend__abort_watch watch;   /* its token is also cancelled with the call that the agent works within */
+  uint64_t within_id;
   bool is_over;
 } mend__work;
 
@@ -42,7 +49,7 @@ mend_status mend__work_end(mend__work *work, mend_agent_end end, mend_str reason
 
 /* ---- asking.c ---- */
 
-/* Asks the model; work->reply is its, or what is known of a failure. The run's abort ends that: MEND_ECANCELLED.
+/* Asks the model; work->reply is its, or what is known of a failure. The watch's token ends that: MEND_ECANCELLED.
  * Errors: those of mend_model_ask. */
 mend_status mend__work_ask(mend__work *work, mend_error *error);
 

@@ -1,14 +1,14 @@
-/* A request to the model that is waited for, and that the run's abort ends. */
+/* A request to the model that is waited for, and that the end of the work ends. */
 #include "agent/agent_internal.h"
 #include "fallback/room.h"
 #include "loop/room.h"
 
 typedef struct question {
   const mend_agent *agent;
-  mend_token *token;       /* of the run's abort */
+  mend_token *token;       /* the work's */
   mend_exchange *exchange; /* NULL: it was not sent */
   uint64_t cancel_id;
-  mend_status watching; /* whether there is memory to hear of an abort; else the question is withdrawn at once */
+  mend_status watching; /* whether there is memory to hear of that; else the question is withdrawn at once */
 } question;
 
 /* On the loop's thread. */

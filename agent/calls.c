@@ -2,6 +2,7 @@
 #include "agent/agent_internal.h"
 #include "core/buffer.h"
 #include "core/json_kind.h"
+#include "hooks/until.h"
 #include "mend/json.h"
 
 /* One of them. */
@@ -21,6 +22,7 @@ typedef struct tool_calls {
   mend_call_options *options;
   size_t batch_count;
   mend_part *results;
+  const mend_call *within; /* the agent's; NULL: none */
 } tool_calls;
 
 /* ---- Life ---- */
@@ -56,7 +58,7 @@ static void find_calls(tool_calls *all, const mend_reply *reply) {
 static mend_status calls_init(tool_calls *all, const mend__work *work) {
   const mend_allocator *allocator = work->agent->allocator;
   const size_t count = mend__count_calls(&work->reply);
-  *all = (tool_calls){.allocator = allocator, .count = count};
+  *all = (tool_calls){.allocator = allocator, .count = count, .within = work->agent->within};
   if (count > SIZE_MAX / sizeof *all->batch) return MEND_ENOMEM;
   all->calls = mend__alloc_zero(allocator, count * sizeof *all->calls);
   all->batch = mend__alloc(allocator, count * sizeof *all->batch);
@@ -90,6 +92,7 @@ static void add_to_batch(tool_calls *all, tool_call *call) {
   mend_batch_call *made = &all->batch[all->batch_count++];
   *options = (mend_call_options)MEND_CALL_OPTIONS_INIT;
   options->call_name = call->asked->call_id;
+  options->within = all->within;
   *made = (mend_batch_call)MEND_BATCH_CALL_INIT;
   made->tool = call->asked->name;
   made->args = args;
@@ -185,7 +188,8 @@ mend_status mend__work_call(mend__work *work, mend_error *error) {
   if (status == MEND_OK) {
     for (size_t i = 0; i < all.count; i++)
       add_to_batch(&all, &all.calls[i]);
-    mend_boundary_call_all(work->agent->boundary, all.batch, all.batch_count); /* each tells its own status */
+    mend_token *until = all.within != NULL ? mend_call_token(all.within) : NULL;
+    mend__boundary_call_all_until(work->agent->boundary, all.batch, all.batch_count, until); /* each has its status */
     for (size_t i = 0; i < all.count; i++)
       describe(&all.calls[i]);
     status = add_results(work, &all);

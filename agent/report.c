@@ -6,6 +6,7 @@ const char *mend_agent_end_name(mend_agent_end end) {
   case MEND_AGENT_TURNS: return "max_turns";
   case MEND_AGENT_ESCALATED: return "escalated";
   case MEND_AGENT_ABORTED: return "aborted";
+  case MEND_AGENT_CANCELLED: return "cancelled";
   case MEND_AGENT_FAILED: break;
   }
   return "failed";

@@ -19,6 +19,17 @@ static mend_status end_aborted(mend__work *work) {
   return mend__work_end(work, MEND_AGENT_ABORTED, why) == MEND_OK ? MEND_ABORTED : MEND_ENOMEM;
 }
 
+static bool is_cancelled(const mend__work *work) {
+  const mend_agent *agent = work->agent;
+  return agent->within != NULL && mend_token_is_cancelled(mend_call_token(agent->within)) &&
+         !mend_run_is_aborted(agent->request.run);
+}
+
+static mend_status end_cancelled(mend__work *work) {
+  const mend_str why = mend_token_reason(mend_call_token(work->agent->within));
+  return mend__work_end(work, MEND_AGENT_CANCELLED, why) == MEND_OK ? MEND_ECANCELLED : MEND_ENOMEM;
+}
+
 static mend_status end_failed(mend__work *work, mend_status status, mend_error *error) {
   const mend_str reason = mend_str_from(mend_error_sentence(error, status));
   return mend__work_end(work, MEND_AGENT_FAILED, reason) == MEND_OK ? status : MEND_ENOMEM;
@@ -94,8 +105,9 @@ static mend_status work_watched(mend__work *work, mend_str task, bool says, mend
   mend_status status = begin(work, task, says);
   if (status == MEND_OK) status = take_turns(work, &sentence);
   if (status == MEND_ECANCELLED || status == MEND_ABORTED) {
-    status = end_aborted(work);
-    mend_error_set(&sentence, status, "aborted: %.*s", MEND_STR_ARG(work->report->reason));
+    status = is_cancelled(work) ? end_cancelled(work) : end_aborted(work);
+    mend_error_set(&sentence, status, "%s: %.*s", mend_agent_end_name(work->report->end),
+                   MEND_STR_ARG(work->report->reason));
   } else if (status != MEND_OK) {
     status = end_failed(work, status, &sentence);
   }
@@ -104,10 +116,26 @@ static mend_status work_watched(mend__work *work, mend_str task, bool says, mend
   return status;
 }
 
+/* The call that it works within was cancelled. */
+static void pass_on(void *ctx) {
+  const mend__work *work = ctx;
+  mend_token_cancel(work->watch.token, mend_token_reason(mend_call_token(work->agent->within)));
+}
+
+static mend_status work_within(mend__work *work, mend_str task, bool says, mend_error *error) {
+  mend_call *within = work->agent->within;
+  if (within == NULL) return work_watched(work, task, says, error);
+  mend_status status = mend_token_on_cancel(mend_call_token(within), pass_on, work, &work->within_id);
+  if (status != MEND_OK) return mend_error_set(error, status, "an agent's task: out of memory");
+  status = work_watched(work, task, says, error);
+  mend_token_forget(mend_call_token(within), work->within_id);
+  return status;
+}
+
 mend_status mend__agent_work(mend__work *work, mend_str task, bool says, mend_error *error) {
   mend_status status = mend__abort_watch_begin(&work->watch, work->agent->request.run);
   if (status != MEND_OK) return mend_error_set(error, status, "an agent's task: out of memory");
-  status = work_watched(work, task, says, error);
+  status = work_within(work, task, says, error);
   mend__abort_watch_end(&work->watch);
   return status;
 }

@@ -16,10 +16,10 @@
 #define EXAMPLE_MODELS "examples/models"
 #endif
 
-/* ---- Tools. Pooled ones run at the same time when a model asks for several at once ---- */
+/* ---- Tools ---- */
 
 static mend_status timetable(void *ctx, mend_call *call) {
-  (void)ctx;
+  (void)ctx; /* mend_call_args(call) is {"line": 7} */
   return mend_call_succeed(call, MEND_STR("{\"line\":7,\"next\":\"17:42\"}"));
 }
 
@@ -28,16 +28,36 @@ static mend_status weather(void *ctx, mend_call *call) {
   return mend_call_succeed_text(call, MEND_STR("rain, 9 degrees"));
 }
 
-static const mend_tool tools_to_run[] = {
-    {.size = sizeof(mend_tool), .name = "timetable", .execute = timetable, .kind = MEND_TOOL_POOLED},
-    {.size = sizeof(mend_tool), .name = "weather", .execute = weather, .kind = MEND_TOOL_POOLED},
+/* What runs, and what a model is told of it. */
+static const struct {
+  const char *name, *description, *schema;
+  mend_status (*execute)(void *ctx, mend_call *call);
+} tools[] = {
+    {"timetable", "When the next tram of a line leaves.",
+     "{\"type\":\"object\",\"properties\":{\"line\":{\"type\":\"integer\"}}}", timetable},
+    {"weather", "What the weather is like.", "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}}}",
+     weather},
 };
+enum { TOOLS = sizeof tools / sizeof tools[0] };
 
-static mend_status add_tools(mend_tools *tools, mend_error *error) {
+/* Pooled ones run at the same time when a model asks for several at once. */
+static mend_status add_tools(mend_tools *registry, mend_error *error) {
   mend_status status = MEND_OK;
-  for (size_t i = 0; i < 2 && status == MEND_OK; i++)
-    status = mend_tools_add(tools, &tools_to_run[i], NULL, error);
+  for (size_t i = 0; i < TOOLS && status == MEND_OK; i++) {
+    const mend_tool tool = {
+        .size = sizeof tool, .name = tools[i].name, .execute = tools[i].execute, .kind = MEND_TOOL_POOLED};
+    status = mend_tools_add(registry, &tool, NULL, error);
+  }
   return status;
+}
+
+static void describe_tools(mend_tool_spec specs[TOOLS]) {
+  for (size_t i = 0; i < TOOLS; i++) {
+    specs[i] = (mend_tool_spec){.size = sizeof specs[i],
+                                .name = mend_str_from(tools[i].name),
+                                .description = mend_str_from(tools[i].description),
+                                .schema = mend_str_from(tools[i].schema)};
+  }
 }
 
 /* ---- What happens, told as it happens ---- */
@@ -53,6 +73,7 @@ static mend_str short_name(mend_str name) {
   return name;
 }
 
+/* Models, tools and the agent publish on threads of their own: a line is one printf, which has a lock. */
 static mend_status tell_event(void *ctx, const mend_event *event) {
   (void)ctx;
   if (event->kind == MEND_EVENT_MODEL_ERROR) {
@@ -71,19 +92,25 @@ static mend_status tell_event(void *ctx, const mend_event *event) {
   return MEND_OK;
 }
 
-/* Text as it comes; each reply on a line of its own. */
+/* Whether the agent's words have begun. */
+typedef struct screen {
+  bool is_in_line;
+} screen;
+
+/* Its words as they come, on the loop's thread. */
 static void print_delta(void *ctx, const mend_delta *delta) {
-  bool *is_in_line = ctx;
+  screen *shown = ctx;
   if (delta->kind != MEND_PART_TEXT) return;
-  if (!*is_in_line) printf("\n  agent: ");
-  *is_in_line = true;
-  printf("%.*s", MEND_STR_ARG(delta->text));
+  printf("%s%.*s", shown->is_in_line ? "" : "\n  agent: ", MEND_STR_ARG(delta->text));
+  shown->is_in_line = true;
   fflush(stdout);
 }
 
+/* A whole reply, before the tools run that it asks for. */
 static void end_line(void *ctx, uint32_t turn, const mend_reply *reply) {
+  screen *shown = ctx;
   (void)turn;
-  *(bool *)ctx = false;
+  shown->is_in_line = false;
   printf("\n    [answered by %.*s]", MEND_STR_ARG(short_name(reply->target)));
 }
 
@@ -92,21 +119,20 @@ static mend_str without_quotes(mend_str text) {
   return (mend_str){text.ptr + 1, text.len - 2};
 }
 
-/* One of the report's attempts: a JSON object. */
+/* {"target": "openai:gpt-4.1", "class": "overloaded", "action": "fail_over", "ms": 3.1, ...} */
 static void print_attempt(mend_json *json) {
-  mend_str target = MEND_STR("?"), verdict = target, action = MEND_STR("answered"), ms = target;
+  enum { TARGET, CLASS, ACTION, MS, MEMBERS };
+  static const char *const names[MEMBERS] = {"target", "class", "action", "ms"};
+  mend_str values[MEMBERS] = {MEND_STR("?"), MEND_STR("?"), MEND_STR("answered"), MEND_STR("0")}, value;
   while (mend_json_next(json) == MEND_JSON_KEY) {
-    mend_str *member = mend_json_is(json, MEND_STR("target"))   ? &target
-                       : mend_json_is(json, MEND_STR("class"))  ? &verdict
-                       : mend_json_is(json, MEND_STR("action")) ? &action
-                       : mend_json_is(json, MEND_STR("ms"))     ? &ms
-                                                                : NULL;
-    mend_str value;
+    size_t member = 0;
+    while (member < MEMBERS && !mend_json_is(json, mend_str_from(names[member])))
+      member++;
     if (mend_json_value(json, &value) != MEND_OK) return;
-    if (member != NULL) *member = without_quotes(value);
+    if (member < MEMBERS) values[member] = without_quotes(value);
   }
-  printf("     %.*s: %.*s, %.*s (%.1f ms)\n", MEND_STR_ARG(short_name(target)), MEND_STR_ARG(verdict),
-         MEND_STR_ARG(action), mend_json_double(ms));
+  printf("     %.*s: %.*s, %.*s (%.1f ms)\n", MEND_STR_ARG(short_name(values[TARGET])), MEND_STR_ARG(values[CLASS]),
+         MEND_STR_ARG(values[ACTION]), mend_json_double(values[MS]));
 }
 
 static void print_report(const mend_agent_report *report) {
@@ -120,52 +146,42 @@ static void print_report(const mend_agent_report *report) {
 
 /* ---- The agent ---- */
 
-static mend_status ask(mend_agent *agent, const char *task, bool *is_in_line, mend_error *error) {
+static mend_status make_agent(mend_healing_runner *runner, screen *shown, mend_agent **ret_agent, mend_error *error) {
+  mend_tool_spec specs[TOOLS];
+  mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
+  describe_tools(specs);
+  options.name = "tram guide";
+  options.model = mend_healing_model(runner);       /* the chain */
+  options.boundary = mend_healing_boundary(runner); /* where its calls are watched */
+  options.tools = specs;
+  options.tool_count = TOOLS;
+  options.instructions = "You help people in Basel to get around.";
+  options.delta = print_delta;
+  options.turn = end_line;
+  options.ctx = shown;
+  return mend_agent_new(&options, ret_agent, error);
+}
+
+static mend_status ask(mend_agent *agent, const char *task, screen *shown, mend_error *error) {
   mend_agent_report report = MEND_AGENT_REPORT_INIT;
   printf("\n  you: %s", task);
-  *is_in_line = false;
+  shown->is_in_line = false; /* it may have broken off in one */
   const mend_status status = mend_agent_run(agent, mend_str_from(task), &report, error);
   print_report(&report);
   mend_agent_report_clear(&report);
   return status;
 }
 
-static mend_status open_agent(mend_healing_runner *runner, bool *is_in_line, mend_agent **ret_agent,
-                              mend_error *error) {
-  /* What the model is told of the tools. */
-  const mend_tool_spec specs[] = {
-      {.size = sizeof(mend_tool_spec),
-       .name = MEND_STR("timetable"),
-       .description = MEND_STR("When the next tram of a line leaves."),
-       .schema = MEND_STR("{\"type\":\"object\",\"properties\":{\"line\":{\"type\":\"integer\"}}}")},
-      {.size = sizeof(mend_tool_spec),
-       .name = MEND_STR("weather"),
-       .description = MEND_STR("What the weather is like."),
-       .schema = MEND_STR("{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}}}")},
-  };
-  mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
-  options.name = "tram guide";
-  options.model = mend_healing_model(runner);
-  options.boundary = mend_healing_boundary(runner);
-  options.tools = specs;
-  options.tool_count = sizeof specs / sizeof specs[0];
-  options.instructions = "You help people in Basel to get around.";
-  options.delta = print_delta;
-  options.turn = end_line;
-  options.ctx = is_in_line;
-  return mend_agent_new(&options, ret_agent, error);
-}
-
 static mend_status converse(mend_healing_runner *runner, mend_error *error) {
-  bool is_in_line = false;
+  screen shown = {.is_in_line = false};
   mend_agent *agent;
-  mend_status status = open_agent(runner, &is_in_line, &agent, error);
+  mend_status status = make_agent(runner, &shown, &agent, error);
   if (status != MEND_OK) return status;
-  status = ask(agent, "When does the next tram 7 leave, and do I need an umbrella?", &is_in_line, error);
+  status = ask(agent, "When does the next tram 7 leave, and do I need an umbrella?", &shown, error);
   if (status == MEND_EFAILED) {
     printf("\n  Half a sentence is out: another model would begin anew in the middle of it, so nobody takes over by\n"
            "  itself once something was said. The conversation is as it was, and you ask again.\n");
-    status = ask(agent, "Please try again.", &is_in_line, error);
+    status = ask(agent, "Please try again.", &shown, error);
   }
   mend_agent_free(agent);
   return status;
@@ -178,7 +194,7 @@ static const char scripted_models[] =
     "\"scripted:" EXAMPLE_MODELS "/third.json\"]";
 static const char served_models[] = "[\"openai:gpt-4.1\", \"anthropic:claude-sonnet-4-6\", \"google:gemini-2.5-pro\"]";
 
-static mend_status heal(mend_bus *bus, mend_tools *tools, const char *base_url, mend_error *error) {
+static mend_status heal(mend_bus *bus, mend_tools *registry, const char *base_url, mend_error *error) {
   const mend_endpoint endpoints[] = {{"openai", base_url}, {"anthropic", base_url}, {"google", base_url}};
   const mend_key any_key = {NULL, "not-a-secret"};
   mend_options config = MEND_OPTIONS_INIT;
@@ -193,7 +209,7 @@ static mend_status heal(mend_bus *bus, mend_tools *tools, const char *base_url, 
   }
   options.bus = bus;
   options.config = &config;
-  options.tools = tools;
+  options.tools = registry;
   options.models = &models;
   mend_healing_runner *runner;
   mend_status status = mend_healing_runner_new(&options, &runner, error);
@@ -213,13 +229,13 @@ static mend_status heal(mend_bus *bus, mend_tools *tools, const char *base_url, 
 
 static mend_status tell_story(const char *base_url, mend_error *error) {
   mend_bus *bus = NULL;
-  mend_tools *tools = NULL;
+  mend_tools *registry = NULL;
   mend_status status = mend_bus_new(NULL, &bus, error);
   if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", tell_event, NULL, NULL, NULL);
-  if (status == MEND_OK) status = mend_tools_new(NULL, &tools);
-  if (status == MEND_OK) status = add_tools(tools, error);
-  if (status == MEND_OK) status = heal(bus, tools, base_url, error);
-  mend_tools_release(tools);
+  if (status == MEND_OK) status = mend_tools_new(NULL, &registry);
+  if (status == MEND_OK) status = add_tools(registry, error);
+  if (status == MEND_OK) status = heal(bus, registry, base_url, error);
+  mend_tools_release(registry);
   mend_bus_release(bus);
   return status;
 }

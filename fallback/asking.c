@@ -6,10 +6,12 @@
 #include "fallback/secret.h"
 #include "http/sse.h"
 
+#include <stdio.h>
 #include <strings.h>
 
 #define ERROR_BODY_MAX (64 * 1024)
 #define SENTENCE_MAX 512
+#define CONTENT_TYPE_SHOWN 80
 /* How long the end of a connection's reply is waited for when the provider has said that it ends: it usually is here
  * already, and the connection can be used again only then. */
 #define LINGER_NS (MEND_SECOND_NS / 10)
@@ -25,7 +27,8 @@ typedef struct asking {
   mend_timer *linger;
   mend__reading reading;
   double retry_after_s;
-  uint32_t status; /* 0: no head has come */
+  uint64_t received; /* bytes of the body, decompressed */
+  uint32_t status;   /* 0: no head has come */
   bool is_stream;
 } asking;
 
@@ -36,16 +39,20 @@ static void tell_delta(void *ctx, const mend_delta *delta) { mend_exchange_delta
 /* Running out of memory ends the exchange by itself. */
 static void tell_note(void *ctx, const mend_reply *partial) { mend_exchange_note(((asking *)ctx)->exchange, partial); }
 
+static void cover_raw(void *ctx, size_t at, size_t len) {
+  mend__exchange_cover_raw(((asking *)ctx)->exchange, at, len);
+}
+
 static asking *asking_new(mend__provider *provider, mend_exchange *exchange) {
   const mend_allocator *allocator = provider->allocator;
   asking *self = mend__alloc_zero(allocator, sizeof *self);
   if (self == NULL) return NULL;
-  const mend__decoder_listener listener = {.delta = tell_delta, .note = tell_note, .ctx = self};
+  const mend__decoder_listener listener = {.delta = tell_delta, .note = tell_note, .cover = cover_raw, .ctx = self};
   self->provider = provider;
   self->exchange = exchange;
   self->retry_after_s = MEND_NAN;
-  mend__decoder_init(&self->decoder, provider->dialect, mend_exchange_request(exchange)->messages, allocator,
-                     &listener);
+  mend__decoder_init(&self->decoder, provider->dialect, mend_exchange_request(exchange)->messages, &provider->key,
+                     allocator, &listener);
   mend__sse_init(&self->sse, allocator, provider->reply_limit);
   mend__buffer_init(&self->body, allocator);
   mend__buffer_init(&self->content_type, allocator);
@@ -104,15 +111,33 @@ static void write_sentence(asking *self, mend_str body, const char *happened) {
   sentence->len = mend__utf8_cut(view(sentence), SENTENCE_MAX);
 }
 
+static bool is_readable(mend_str text) {
+  for (size_t i = 0; i < text.len; i++) {
+    if (text.ptr[i] < ' ' || text.ptr[i] > '~') return false;
+  }
+  return text.len > 0;
+}
+
+/* For a reply that is none: what came, and what was expected. */
+static void describe(const asking *self, const char *happened, char ret_text[SENTENCE_MAX]) {
+  const mend_str type =
+      is_readable(view(&self->content_type)) ? view(&self->content_type) : MEND_STR("no content type");
+  snprintf(ret_text, SENTENCE_MAX, "%s (status %u, %.*s, %llu bytes; expected %s)", happened, (unsigned)self->status,
+           (int)mend__utf8_cut(type, CONTENT_TYPE_SHOWN), type.ptr, (unsigned long long)self->received,
+           self->is_stream ? "events up to one with the reason of the end" : "a JSON object");
+}
+
 /* `transport`: as of mend_failure_signal. */
 static void fail(asking *self, const char *transport, mend__buffer *body, const char *happened,
                  const mend__http_end *end) {
   mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
   mend_failure failure = MEND_FAILURE_INIT;
-  const char *key = self->provider->key;
+  if (body->len > ERROR_BODY_MAX) body->len = ERROR_BODY_MAX; /* of one that is too long */
+  const mend__secret *key = &self->provider->key;
   mend__secret_cover(body, key); /* a provider may tell the key it was sent */
   write_sentence(self, view(body), happened);
   mend__secret_cover(&self->sentence, key);
+  mend__secret_cover(&self->content_type, key);
   signal.transport = transport;
   signal.http_status = failure.http_status = self->status;
   signal.content_type = view(&self->content_type);
@@ -151,6 +176,7 @@ static void succeed(asking *self) {
 /* Answers with what was read of a reply with a good status. */
 static void answer(asking *self, const mend__http_end *end) {
   mend__decoder *decoder = &self->decoder;
+  char happened[SENTENCE_MAX];
   if (self->reading == MEND__READING_MORE || self->reading == MEND__READING_COMPLETE) {
     self->reading = mend__decoder_end(decoder);
   }
@@ -163,41 +189,24 @@ static void answer(asking *self, const mend__http_end *end) {
     }
     break;
   case MEND__READING_MORE:
-    fail(self, "cut", &decoder->fault, "the reply ended without saying that it does", end);
+    describe(self, "the reply ended without saying that it does", happened);
+    fail(self, "cut", &decoder->fault, happened, end);
     break;
   case MEND__READING_ERROR: fail(self, NULL, &decoder->fault, "an error with a good status", end); break;
-  case MEND__READING_MALFORMED: fail(self, "malformed", &decoder->fault, "the reply is not well-formed", end); break;
+  case MEND__READING_MALFORMED:
+    describe(self, "the reply is not well-formed", happened);
+    fail(self, "malformed", &decoder->fault, happened, end);
+    break;
   case MEND__READING_NO_MEMORY: fail_of_memory(self); break;
   }
 }
 
 static void stop_lingering(void *ctx) { answer(ctx, NULL); }
 
-/* The body of a stream has nothing else in it. */
-static mend__reading read_without_key(asking *self, mend_str name, mend_str data) {
-  mend__buffer *covered = &self->body;
-  mend__buffer_str(covered, data);
-  if (covered->failed) return MEND__READING_NO_MEMORY;
-  mend__secret_cover(covered, self->provider->key);
-  const mend__reading reading = mend__decoder_event(&self->decoder, name, view(covered));
-  mend__buffer_clear(covered);
-  return reading;
-}
-
 static bool read_event(void *ctx, mend_str name, mend_str data) {
   asking *self = ctx;
-  if (mend__secret_is_in(data, self->provider->key)) {
-    self->reading = read_without_key(self, name, data);
-  } else {
-    self->reading = mend__decoder_event(&self->decoder, name, data);
-  }
+  self->reading = mend__decoder_event(&self->decoder, name, data);
   return self->reading == MEND__READING_MORE;
-}
-
-static mend__reading read_whole(asking *self) {
-  const char *key = self->provider->key;
-  if (mend__secret_is_in(view(&self->body), key)) mend__secret_cover(&self->body, key);
-  return mend__decoder_whole(&self->decoder, view(&self->body));
 }
 
 static void read_stream(asking *self, mend_str bytes) {
@@ -245,6 +254,7 @@ static void on_head(void *ctx, const mend__http_head *head) {
 
 static void on_body(void *ctx, mend_str bytes) {
   asking *self = ctx;
+  self->received += bytes.len;
   if (!self->is_stream) {
     gather(self, bytes);
   } else if (self->reading == MEND__READING_MORE) {
@@ -275,7 +285,7 @@ static void on_end(void *ctx, const mend__http_end *end) {
   } else if (end->fault != NULL && !self->decoder.has_finish) {
     on_fault(self, end);
   } else {
-    if (!self->is_stream) self->reading = read_whole(self);
+    if (!self->is_stream) self->reading = mend__decoder_whole(&self->decoder, view(&self->body));
     answer(self, end);
   }
 }
@@ -331,8 +341,8 @@ static mend_status write_and_send(asking *self, mend_error *error) {
   const mend_model_request *request = mend_exchange_request(self->exchange);
   mend__wire wire;
   mend__wire_init(&wire, provider->allocator);
-  mend_status status =
-      mend__dialect_write(provider->dialect, request, mend_str_from(provider->model_id), provider->key, &wire, error);
+  mend_status status = mend__dialect_write(provider->dialect, request, mend_str_from(provider->model_id),
+                                           provider->key.text, &wire, error);
   if (status == MEND_OK) status = send_wire(self, &wire, request->stream, error);
   mend__wire_free(&wire);
   return status;
@@ -343,7 +353,7 @@ mend_status mend__asking_begin(mend__provider *provider, mend_exchange *exchange
   if (self == NULL) return MEND_ENOMEM;
   mend_exchange_keep(exchange, self);
   const mend_status status = write_and_send(self, error);
-  if (status == MEND_ENOTSUP) {
+  if (status == MEND_ENOTSUP || status == MEND_EINVAL) {
     fail(self, "not_supported", &self->body, mend_error_sentence(error, status), NULL);
     return MEND_OK;
   }

@@ -1,7 +1,5 @@
 #include "fallback/breaker.h"
 
-#define RETRY_AFTER_MAX_S 604800.0
-
 static bool has_cooled_down(const mend__breaker *breaker, uint64_t now_ns) {
   return breaker->state == MEND_BREAKER_OPEN && now_ns >= breaker->until_ns;
 }
@@ -40,7 +38,7 @@ static double next_cool_down_s(const mend__breaker *breaker, const mend__cool_do
 
 static double open_for_s(mend__breaker *breaker, const mend__cool_down *cool_down) {
   if (cool_down->retry_after_s >= 0) {
-    return at_most(cool_down->retry_after_s, RETRY_AFTER_MAX_S) * (1 + cool_down->jitter / 10);
+    return at_most(cool_down->retry_after_s, MEND__COOL_DOWN_MAX_S) * (1 + cool_down->jitter / 10);
   }
   breaker->cool_down_s = next_cool_down_s(breaker, cool_down);
   return breaker->cool_down_s * (1 - cool_down->jitter / 10);

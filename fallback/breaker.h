@@ -9,6 +9,9 @@
 
 #include "mend/fallback.h"
 
+/* No cool-down is longer, whatever a table or a provider says: a week. */
+#define MEND__COOL_DOWN_MAX_S 604800.0
+
 /* Zeroed: closed. */
 typedef struct mend__breaker {
   mend_breaker state;

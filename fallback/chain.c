@@ -55,7 +55,7 @@ static mend__chain *chain_alloc(size_t count, const mend_fallback_options *optio
 /* ---- Targets and lanes ---- */
 
 /* The names lie in one buffer, which has grown to its size before anybody points into it. */
-static bool name_targets(mend__chain *chain) {
+static bool write_names(mend__chain *chain) {
   for (size_t i = 0; i < chain->target_count; i++) {
     const mend_model *model = chain->lanes[chain->targets[i].first_lane].model;
     mend__buffer_str(&chain->names, mend_model_provider(model));
@@ -63,21 +63,24 @@ static bool name_targets(mend__chain *chain) {
     mend__buffer_str(&chain->names, mend_model_name(model));
     mend__buffer_char(&chain->names, '\0');
   }
-  if (chain->names.failed) return false;
+  return !chain->names.failed;
+}
+
+static void know_targets(mend__chain *chain, const mend__tables *tables) {
   const char *name = chain->names.data;
   for (size_t i = 0; i < chain->target_count; i++) {
-    chain->targets[i].name = mend_str_from(name);
-    name += chain->targets[i].name.len + 1;
+    mend__target *target = &chain->targets[i];
+    const mend_model *model = chain->lanes[target->first_lane].model;
+    target->name = mend_str_from(name);
+    target->facts = mend__tables_facts(tables, target->name, &model->facts);
+    if (target->facts.context_tokens == 0) target->facts.context_tokens = mend__window_of(mend_model_name(model));
+    name += target->name.len + 1;
   }
-  return true;
 }
 
 static void add_lanes(mend__chain *chain, const mend__link *links, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    if (!links[i].is_next_key) {
-      chain->targets[chain->target_count++] =
-          (mend__target){.first_lane = i, .window = mend__window_of(mend_model_name(links[i].model))};
-    }
+    if (!links[i].is_next_key) chain->targets[chain->target_count++] = (mend__target){.first_lane = i};
     chain->targets[chain->target_count - 1].lane_count++;
     chain->lanes[i] = (mend__lane){
         .model = mend_model_retain(links[i].model), .target = chain->target_count - 1, .key = links[i].key};
@@ -135,16 +138,18 @@ static mend_status make_model(mend__chain *chain, mend_model **ret_model, mend_e
 }
 
 mend_status mend__chain_new(const mend__link *links, size_t count, const mend_fallback_options *options,
-                            mend_classification *table, mend__buffer *left_out, mend_model **ret_model,
+                            const mend__tables *tables, mend__buffer *left_out, mend_model **ret_model,
                             mend_error *error) {
   mend__chain *chain = chain_alloc(count, options);
   if (chain == NULL) return mend_error_set(error, MEND_ENOMEM, "a chain of models: out of memory");
   add_lanes(chain, links, count);
   share_breakers(chain);
-  chain->table = mend__classification_retain(table);
-  mend_status status =
-      name_targets(chain) ? MEND_OK : mend_error_set(error, MEND_ENOMEM, "a chain of models: out of memory");
-  if (status == MEND_OK) status = make_model(chain, ret_model, error);
+  chain->table = mend__classification_retain(tables->rows);
+  mend_status status = mend_error_set(error, MEND_ENOMEM, "a chain of models: out of memory");
+  if (write_names(chain)) {
+    know_targets(chain, tables);
+    status = make_model(chain, ret_model, error);
+  }
   if (status != MEND_OK) {
     chain_free(chain);
     return status;
@@ -170,14 +175,14 @@ static mend_status check_models(mend_model *const *models, size_t count, const m
 
 /* Nobody knows their keys: each has its own. */
 static mend_status link_all(mend_model *const *models, size_t count, const mend_fallback_options *options,
-                            mend_classification *table, mend_model **ret_model, mend_error *error) {
+                            const mend__tables *tables, mend_model **ret_model, mend_error *error) {
   mend__link *links = mend__alloc_zero(options->allocator, count * sizeof *links);
   if (links == NULL) return mend_error_set(error, MEND_ENOMEM, "a chain of models: out of memory");
   for (size_t i = 0; i < count; i++)
     links[i] = (mend__link){.model = models[i], .key = i};
   mend__buffer left_out;
   mend__buffer_init(&left_out, options->allocator);
-  const mend_status status = mend__chain_new(links, count, options, table, &left_out, ret_model, error);
+  const mend_status status = mend__chain_new(links, count, options, tables, &left_out, ret_model, error);
   mend__free(options->allocator, links);
   return status;
 }
@@ -188,11 +193,11 @@ mend_status mend_fallback_of(mend_model *const *models, size_t count, const mend
   mend_status status = mend__options_take(&options, given, "mend_fallback_options", error);
   if (status == MEND_OK) status = check_models(models, count, &options, error);
   if (status != MEND_OK) return status;
-  mend_classification *table;
-  status = mend_classification_new(options.classification, options.allocator, &table, error);
+  mend__tables tables;
+  status = mend__tables_load(&options, &tables, error);
   if (status != MEND_OK) return status;
-  status = link_all(models, count, &options, table, ret_model, error);
-  mend_classification_release(table);
+  status = link_all(models, count, &options, &tables, ret_model, error);
+  mend__tables_release(&tables);
   return status;
 }
 

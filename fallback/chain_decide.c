@@ -44,6 +44,7 @@ static void let_judge(const mend__walk *walk, ending *e) {
   if (e->class.scope == NULL) e->class.scope = row.scope;
   e->class.cool_down_s = from_0_to(MEND__COOL_DOWN_MAX_S, e->class.cool_down_s);
   e->class.cool_down_max_s = from_0_to(MEND__COOL_DOWN_MAX_S, e->class.cool_down_max_s);
+  e->class.wait_s = from_0_to(MEND__COOL_DOWN_MAX_S, e->class.wait_s);
 }
 
 /* The provider's sentence is made of it, too. */
@@ -129,7 +130,7 @@ static bool can_wait(mend__walk *walk, const ending *e) {
 }
 
 static bool has_larger_window(mend__walk *walk) {
-  const uint64_t window = mend__walk_target(walk)->window;
+  const uint64_t window = mend__walk_target(walk)->facts.context_tokens;
   if (window > walk->above_window) walk->above_window = window;
   return window != 0;
 }
@@ -226,10 +227,14 @@ static void go_again(mend__walk *walk, const ending *e) {
   mend__walk_send(walk);
 }
 
+/* As of the end of an attempt, a subscriber may cancel the request meanwhile. */
 static void on_wait(void *ctx) {
   mend__walk *walk = ctx;
+  mend_exchange *outer = walk->outer;
+  outer->inside++;
   mend__chain_reenter(walk->chain, &walk->entry);
   mend__walk_send(walk);
+  outer->inside--;
 }
 
 static void begin_lane(mend__walk *walk) {

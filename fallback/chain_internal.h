@@ -10,6 +10,7 @@
 #include "core/buffer.h"
 #include "fallback/breaker.h"
 #include "fallback/fallback_internal.h"
+#include "fallback/tables.h"
 
 #include <pthread.h>
 
@@ -22,8 +23,8 @@ typedef enum mend__scope {
 } mend__scope;
 
 typedef struct mend__target {
-  mend_str name;   /* provider:model_id */
-  uint64_t window; /* tokens of context; 0: not known */
+  mend_str name;          /* provider:model_id */
+  mend_model_facts facts; /* with the window of the built-in table, where they have none */
   size_t first_lane, lane_count;
   uint64_t requests, failures;
 } mend__target;
@@ -66,9 +67,9 @@ typedef struct mend__link {
   size_t key;        /* links of one provider with the same number share their key */
   bool is_next_key;  /* the model before, with another key */
 } mend__link;
-/* References the table; takes over `left_out` (a JSON array) when it succeeds. */
+/* References the rows; takes over `left_out` (a JSON array) when it succeeds. */
 mend_status mend__chain_new(const mend__link *links, size_t count, const mend_fallback_options *options,
-                            mend_classification *table, mend__buffer *left_out, mend_model **ret_model,
+                            const mend__tables *tables, mend__buffer *left_out, mend_model **ret_model,
                             mend_error *error);
 /* NULL of a model that is none. */
 mend__chain *mend__chain_of(const mend_model *model);
@@ -147,6 +148,18 @@ typedef enum mend__parameter {
 unsigned mend__parameters_named(const mend_model_request *request, mend_str words);
 void mend__parameters_drop(mend_model_request *request, unsigned parameters);
 
+/* ---- chain_budget.c ---- */
+
+typedef struct mend__budget {
+  double limit_usd; /* 0: there is none */
+  double spent_usd; /* as far as prices are known */
+  double asked_usd; /* the last that was to be allowed */
+} mend__budget;
+/* Whether a target may be asked: there is room for what that costs at most. */
+bool mend__budget_allows(mend__budget *budget, const mend_model_request *request, const mend_model_facts *facts);
+double mend__budget_left_usd(const mend__budget *budget);
+void mend__budget_settle(mend__budget *budget, const mend_usage *usage, const mend_model_facts *facts);
+
 /* ---- chain_events.c: on the request's run, where there is one ---- */
 
 void mend__publish_retry(const mend_exchange *exchange, mend_str target, const char *class, uint64_t attempt,
@@ -177,6 +190,7 @@ typedef struct mend__walk {
   bool only_keys_failed;
   unsigned dropped; /* parameters that this target is not sent */
   uint64_t above_window;
+  mend__budget budget;
   mend_timer *wait;
   mend__ledger ledger;
 } mend__walk;

@@ -42,7 +42,7 @@ static void enter_lane(mend__chain *chain, size_t index, uint64_t now, mend__ent
 static bool may_be_asked(const mend__chain *chain, const mend__search *search, size_t index) {
   const mend__target *target = &chain->targets[chain->lanes[index].target];
   return (search->tried == NULL || !search->tried[index]) &&
-         (search->above_window == 0 || target->window > search->above_window);
+         (search->above_window == 0 || target->facts.context_tokens > search->above_window);
 }
 
 /* Targets come in the order they were given: the first that works is the one to ask, and one whose cool-down has

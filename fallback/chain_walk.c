@@ -1,6 +1,8 @@
 #include "core/memory.h"
 #include "fallback/chain_internal.h"
 
+#include <stdio.h>
+
 static void walk_free(mend__walk *walk) {
   mend_timer_cancel(&walk->wait);
   mend__ledger_free(&walk->ledger);
@@ -14,6 +16,7 @@ static mend__walk *walk_new(mend__chain *chain, mend_exchange *outer) {
   walk->chain = chain;
   walk->outer = outer;
   walk->only_keys_failed = true;
+  walk->budget.limit_usd = outer->asked.max_cost_usd;
   mend__ledger_init(&walk->ledger, chain->allocator);
   walk->tried = mend__alloc_zero(chain->allocator, chain->lane_count * sizeof *walk->tried);
   if (walk->tried != NULL) return walk;
@@ -98,6 +101,7 @@ static void on_reply(mend__walk *walk, mend_reply *reply) {
 
 static void on_end(mend__walk *walk, mend_status status, mend_reply *reply, const mend_failure *failure,
                    const mend_failure_signal *signal) {
+  mend__budget_settle(&walk->budget, reply != NULL ? &reply->usage : &failure->usage, &mend__walk_target(walk)->facts);
   if (walk->is_stopped) {
     if (failure != NULL) mend__walk_note_cancelled(walk, failure, signal);
     if (walk->is_left) walk_free(walk);
@@ -120,8 +124,21 @@ static void on_done(void *ctx, mend_status status, mend_reply *reply, const mend
   outer->inside--;
 }
 
+/* Another target may be cheaper. */
+static void refuse_cost(mend__walk *walk) {
+  char sentence[160];
+  mend_failure failure = MEND_FAILURE_INIT;
+  mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
+  snprintf(sentence, sizeof sentence, "asking it may cost up to %.6g US dollars, of max_cost_usd %.6g are left",
+           walk->budget.asked_usd, mend__budget_left_usd(&walk->budget));
+  failure.message = mend_str_from(sentence);
+  signal.transport = "cost_limit";
+  walk->attempt_ns = mend__exchange_now_ns(walk->outer);
+  mend__walk_decide(walk, &failure, &signal, NULL);
+}
+
 /* Of the clocks the total one cannot run out before the caller's own, which began earlier. */
-void mend__walk_send(mend__walk *walk) {
+static void ask(mend__walk *walk) {
   const mend__attempt attempt = {.of = walk->outer,
                                  .number = walk->attempts + 1,
                                  .clocks = walk->outer->request->given.clocks,
@@ -133,8 +150,17 @@ void mend__walk_send(mend__walk *walk) {
     return;
   }
   mend__parameters_drop(&walk->inner->asked, walk->dropped);
+  if (walk->budget.limit_usd > 0) walk->inner->asked.max_cost_usd = mend__budget_left_usd(&walk->budget);
   walk->attempts++;
   walk->attempt_ns = mend__exchange_now_ns(walk->outer);
+}
+
+void mend__walk_send(mend__walk *walk) {
+  if (mend__budget_allows(&walk->budget, &walk->outer->asked, &mend__walk_target(walk)->facts)) {
+    ask(walk);
+  } else {
+    refuse_cost(walk);
+  }
 }
 
 /* ---- What the model of a chain does ---- */

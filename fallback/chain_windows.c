@@ -1,4 +1,5 @@
 #include "fallback/chain_internal.h"
+#include "fallback/facts_internal.h"
 
 /* Context windows in tokens, by how a model's id begins; the longest beginning counts. What is not here is not
  * known, and then a request that was too long is not tried elsewhere. */
@@ -38,15 +39,8 @@ static bool begins_with(mend_str text, mend_str prefix) {
   return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
 }
 
-/* Without the vendor that routers put before the id: "anthropic/claude-sonnet-4-6". */
-static mend_str bare_id(mend_str model_id) {
-  const char *slash = memrchr(model_id.ptr, '/', model_id.len);
-  if (slash == NULL) return model_id;
-  return (mend_str){slash + 1, model_id.len - (size_t)(slash + 1 - model_id.ptr)};
-}
-
 uint64_t mend__window_of(mend_str model_id) {
-  const mend_str id = bare_id(model_id);
+  const mend_str id = mend__bare_model_id(model_id);
   uint64_t tokens = 0;
   size_t longest = 0;
   for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {

@@ -3,14 +3,13 @@
 #define MEND_FALLBACK_CLASSIFICATION_INTERNAL_H
 
 #include "core/text.h"
+#include "fallback/breaker.h"
 #include "mend/fallback.h"
 
 #include <stdatomic.h>
 
 /* fallback/classification.json, made a C text by CMake; ends with a NUL. */
 extern const char mend__fallback_classification_json[];
-
-#define MEND__COOL_DOWN_MAX_S 604800.0
 
 enum { MEND__ROW_STATUSES = 24, MEND__ROW_PATHS = 4 };
 

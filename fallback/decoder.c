@@ -9,19 +9,26 @@
 #define FAULT_MAX 65536
 
 void mend__decoder_init(mend__decoder *decoder, const mend__dialect *dialect, const mend_messages *messages,
-                        const mend_allocator *allocator, const mend__decoder_listener *listener) {
-  *decoder = (mend__decoder){.dialect = dialect, .allocator = allocator, .listener = *listener};
-  mend__buffer_init(&decoder->fault, allocator);
-  mend__buffer_init(&decoder->text, allocator);
-  mend__buffer_init(&decoder->repaired, allocator);
+                        const mend__secret *secret, const mend_allocator *allocator,
+                        const mend__decoder_listener *listener) {
+  *decoder = (mend__decoder){.dialect = dialect, .allocator = allocator, .secret = secret, .listener = *listener};
+  mend__buffer *const buffers[] = {&decoder->fault, &decoder->text, &decoder->told, &decoder->repaired,
+                                   &decoder->covered};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    mend__buffer_init(buffers[i], allocator);
+  mend__series_init(&decoder->texts, decoder, false);
+  mend__series_init(&decoder->thoughts, decoder, false);
   decoder->next_id = mend__call_id_next(messages);
 }
 
 void mend__decoder_free(mend__decoder *decoder) {
   mend__decoder_calls_free(decoder);
-  mend__buffer_free(&decoder->fault);
-  mend__buffer_free(&decoder->text);
-  mend__buffer_free(&decoder->repaired);
+  mend__buffer *const buffers[] = {&decoder->fault, &decoder->text, &decoder->told, &decoder->repaired,
+                                   &decoder->covered};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    mend__buffer_free(buffers[i]);
+  mend__series_free(&decoder->texts);
+  mend__series_free(&decoder->thoughts);
 }
 
 void mend__decoder_tell(mend__decoder *decoder, const mend_delta *delta) {
@@ -40,21 +47,60 @@ mend_str mend__decoder_unescape(mend__decoder *decoder, mend_str value) {
   return (mend_str){decoder->text.len > 0 ? decoder->text.data : "", decoder->text.len};
 }
 
+mend_str mend__decoder_word(mend__decoder *decoder, mend_str value) {
+  const mend_str word = mend__decoder_unescape(decoder, value);
+  mend__secret_cover_whole(&decoder->text, decoder->secret);
+  return word;
+}
+
+mend_str mend__decoder_covered(mend__decoder *decoder, mend_str text) {
+  if (!mend__secret_may_be_in(decoder->secret, text)) return text;
+  mend__buffer_clear(&decoder->covered);
+  mend__buffer_str(&decoder->covered, text);
+  if (decoder->covered.failed) decoder->no_memory = true;
+  if (mend__json_is_object(text)) {
+    mend__secret_cover_document(&decoder->covered, decoder->secret);
+  } else {
+    mend__secret_cover_whole(&decoder->covered, decoder->secret);
+  }
+  return mend__buffer_text(&decoder->covered);
+}
+
 /* ---- Pieces and notes ---- */
 
-void mend__decoder_piece(mend__decoder *decoder, mend_part_kind kind, mend_str value) {
-  mend_delta delta = {.size = sizeof delta, .kind = kind, .text = mend__decoder_unescape(decoder, value)};
-  if (delta.text.len == 0) return;
+static void tell_text(mend__decoder *decoder, mend_part_kind kind, mend_str text) {
+  mend_delta delta = {.size = sizeof delta, .kind = kind, .text = text};
+  if (text.len == 0) return;
   if (kind == MEND_PART_THINKING) delta.provider = mend_str_from(decoder->dialect->provider);
   mend__decoder_tell(decoder, &delta);
 }
 
+static void flush(mend__decoder *decoder, mend_part_kind kind) {
+  mend__series *series = kind == MEND_PART_TEXT ? &decoder->texts : &decoder->thoughts;
+  if (mend__veil_holds(&series->veil)) tell_text(decoder, kind, mend__series_flush(decoder, series));
+}
+
+void mend__decoder_flush(mend__decoder *decoder) {
+  flush(decoder, MEND_PART_TEXT);
+  flush(decoder, MEND_PART_THINKING);
+}
+
+void mend__decoder_piece(mend__decoder *decoder, mend_part_kind kind, mend_str value) {
+  const mend_str text = mend__decoder_unescape(decoder, value);
+  if (text.len == 0) return;
+  flush(decoder, kind == MEND_PART_TEXT ? MEND_PART_THINKING : MEND_PART_TEXT);
+  mend__series *series = kind == MEND_PART_TEXT ? &decoder->texts : &decoder->thoughts;
+  tell_text(decoder, kind, mend__series_take(decoder, series, value, text));
+}
+
 void mend__decoder_sign(mend__decoder *decoder, mend_part_kind kind, mend_str signature) {
+  if (signature.len == 0) return;
+  mend__decoder_flush(decoder);
   const mend_delta delta = {.size = sizeof delta,
                             .kind = kind,
                             .provider = mend_str_from(decoder->dialect->provider),
-                            .signature = signature};
-  if (signature.len > 0) mend__decoder_tell(decoder, &delta);
+                            .signature = mend__decoder_covered(decoder, signature)};
+  mend__decoder_tell(decoder, &delta);
 }
 
 void mend__decoder_refusal(mend__decoder *decoder, mend_str value) {
@@ -70,12 +116,31 @@ mend_finish mend__finish_find(const mend__finish_word *words, mend_str value) {
   return MEND_FINISH_UNKNOWN;
 }
 
-void mend__decoder_finish(mend__decoder *decoder, mend_finish finish, mend_str reason) {
+/* In the light of what else has come. */
+static mend_finish meaning_of(const mend__decoder *decoder, mend_finish finish) {
+  if (decoder->refused) return MEND_FINISH_FILTER;
+  return finish == MEND_FINISH_STOP && decoder->call_count > 0 ? MEND_FINISH_CALLS : finish;
+}
+
+static bool is_plain(mend_finish finish) { return finish == MEND_FINISH_STOP || finish == MEND_FINISH_UNKNOWN; }
+
+void mend__decoder_finish(mend__decoder *decoder, mend_finish told, mend_str reason) {
   mend_reply partial = MEND_REPLY_INIT;
-  if (finish == MEND_FINISH_STOP && decoder->call_count > 0) finish = MEND_FINISH_CALLS;
-  partial.finish = decoder->finish = decoder->refused ? MEND_FINISH_FILTER : finish;
-  partial.finish_reason = mend__decoder_unescape(decoder, reason);
+  const mend_finish finish = meaning_of(decoder, told);
+  if (mend__json_is_string(reason) && mend__json_inside(reason).len == 0) return;
+  if (decoder->has_finish && (!is_plain(decoder->finish) || is_plain(finish))) return;
+  partial.finish = decoder->finish = finish;
+  partial.finish_reason = mend__decoder_word(decoder, reason);
   decoder->has_finish = true;
+  note(decoder, &partial);
+}
+
+/* What came behind the finish may have given it another meaning. */
+static void settle_finish(mend__decoder *decoder) {
+  mend_reply partial = MEND_REPLY_INIT;
+  partial.finish = meaning_of(decoder, decoder->finish);
+  if (!decoder->has_finish || partial.finish == decoder->finish) return;
+  decoder->finish = partial.finish;
   note(decoder, &partial);
 }
 
@@ -88,7 +153,7 @@ void mend__decoder_usage(mend__decoder *decoder, const mend_usage *usage) {
 void mend__decoder_model(mend__decoder *decoder, mend_str value) {
   mend_reply partial = MEND_REPLY_INIT;
   if (decoder->has_model) return;
-  partial.model = mend__decoder_unescape(decoder, value);
+  partial.model = mend__decoder_word(decoder, value);
   decoder->has_model = partial.model.len > 0;
   if (decoder->has_model) note(decoder, &partial);
 }
@@ -119,7 +184,14 @@ void mend__decoder_log_probs(mend__decoder *decoder, mend_str array, const char 
 static void note_raw(mend__decoder *decoder, mend_str raw) {
   mend_reply partial = MEND_REPLY_INIT;
   partial.raw = raw;
+  decoder->raw_len += raw.len;
   note(decoder, &partial);
+}
+
+static void note_event(mend__decoder *decoder, mend_str event) {
+  decoder->event = event;
+  decoder->event_at = decoder->raw_len;
+  note_raw(decoder, mend__decoder_covered(decoder, event));
 }
 
 /* ---- Events and documents ---- */
@@ -183,7 +255,7 @@ mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_st
   const mend_str object = read_object(decoder, text);
   if (object.len == 0) return ended(decoder, MEND__READING_MALFORMED, data);
   note_raw(decoder, decoder->any_raw ? MEND_STR(",") : MEND_STR("["));
-  note_raw(decoder, object);
+  note_event(decoder, object);
   decoder->any_raw = true;
   return ended(decoder, decoder->dialect->event(decoder, name, object), data);
 }
@@ -191,12 +263,14 @@ mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_st
 mend__reading mend__decoder_whole(mend__decoder *decoder, mend_str body) {
   const mend_str object = read_object(decoder, trim(body));
   if (object.len == 0) return ended(decoder, MEND__READING_MALFORMED, body);
-  note_raw(decoder, object);
+  note_event(decoder, object);
   return ended(decoder, decoder->dialect->whole(decoder, object), body);
 }
 
 mend__reading mend__decoder_end(mend__decoder *decoder) {
+  mend__decoder_flush(decoder);
   mend__decoder_calls_end(decoder);
+  settle_finish(decoder);
   if (decoder->any_raw) note_raw(decoder, MEND_STR("]"));
   decoder->any_raw = false;
   if (decoder->no_memory) return MEND__READING_NO_MEMORY;

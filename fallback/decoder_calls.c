@@ -5,10 +5,8 @@
 #include "fallback/decoder_internal.h"
 #include "fallback/json_fields.h"
 
-static mend_str view(const mend__buffer *buffer) { return (mend_str){buffer->data, buffer->len}; }
-
 static bool has_id(const mend__decoder_call *call, mend_str id) {
-  return id.len > 0 && mend_str_equal(view(&call->id), id);
+  return id.len > 0 && mend_str_equal(mend__buffer_text(&call->id), id);
 }
 
 static mend__decoder_call *find_id(mend__decoder *decoder, mend_str id) {
@@ -59,6 +57,7 @@ static mend__decoder_call *open_call(mend__decoder *decoder, int64_t place) {
   mend__buffer_init(&call->id, decoder->allocator);
   mend__buffer_init(&call->name, decoder->allocator);
   mend__buffer_init(&call->held, decoder->allocator);
+  mend__series_init(&call->args, decoder, true);
   return call;
 }
 
@@ -69,21 +68,22 @@ static void tell_piece(mend__decoder *decoder, const mend__decoder_call *call, m
 }
 
 static void tell_first(mend__decoder *decoder, mend__decoder_call *call) {
-  mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .text = view(&call->held)};
+  mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .text = mend__buffer_text(&call->held)};
   delta.index = call->index = decoder->told_count++;
   if (call->id.len == 0)
     mend__buffer_printf(&call->id, MEND__CALL_ID_MADE "%llu", (unsigned long long)decoder->next_id++);
   decoder->no_memory |= call->id.failed || call->name.failed;
   call->told = true;
-  delta.call_id = view(&call->id);
-  delta.name = call->name.len > 0 ? view(&call->name) : MEND_STR("unknown");
+  delta.call_id = mend__buffer_text(&call->id);
+  delta.name = call->name.len > 0 ? mend__buffer_text(&call->name) : MEND_STR("unknown");
   mend__decoder_tell(decoder, &delta);
   mend__buffer_free(&call->held);
 }
 
 mend__decoder_call *mend__decoder_call_at(mend__decoder *decoder, int64_t place, mend_str id, mend_str name) {
   const bool named = mend__json_inside(name).len > 0;
-  mend_str said = mend__decoder_unescape(decoder, id);
+  mend__decoder_flush(decoder);
+  mend_str said = mend__decoder_word(decoder, id);
   mend__decoder_call *call = find_call(decoder, place, said, named);
   if (call == NULL) {
     if (find_id(decoder, said) != NULL) said = (mend_str)MEND_ABSENT; /* it is to have one of its own */
@@ -92,13 +92,13 @@ mend__decoder_call *mend__decoder_call_at(mend__decoder *decoder, int64_t place,
   if (call == NULL || call->told) return call;
   if (call->id.len == 0) mend__buffer_str(&call->id, said);
   if (call->name.len == 0) mend__json_append(&call->name, name);
+  mend__secret_cover_whole(&call->name, decoder->secret);
   if (call->name.len > 0) tell_first(decoder, call);
   return call;
 }
 
 static void add_args(mend__decoder *decoder, mend__decoder_call *call, mend_str text) {
   if (text.len == 0) return;
-  call->any_args = true;
   if (call->told) {
     tell_piece(decoder, call, text);
   } else {
@@ -108,19 +108,24 @@ static void add_args(mend__decoder *decoder, mend__decoder_call *call, mend_str 
 }
 
 void mend__decoder_call_piece(mend__decoder *decoder, mend__decoder_call *call, mend_str value) {
-  if (call != NULL && !call->complete) add_args(decoder, call, mend__decoder_unescape(decoder, value));
+  if (call == NULL || call->complete) return;
+  const mend_str text = mend__decoder_unescape(decoder, value);
+  call->any_args |= text.len > 0;
+  add_args(decoder, call, mend__series_take(decoder, &call->args, value, text));
 }
 
 void mend__decoder_call_args(mend__decoder *decoder, mend__decoder_call *call, mend_str args) {
   if (call == NULL || call->any_args) return;
-  add_args(decoder, call, args);
+  call->any_args = args.len > 0;
+  add_args(decoder, call, mend__decoder_covered(decoder, args));
   call->complete = true;
 }
 
 void mend__decoder_call_sign(mend__decoder *decoder, mend__decoder_call *call, mend_str signature) {
   if (call == NULL || signature.len == 0) return;
   if (!call->told) tell_first(decoder, call);
-  mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL, .signature = signature};
+  mend_delta delta = {.size = sizeof delta, .kind = MEND_PART_CALL};
+  delta.signature = mend__decoder_covered(decoder, signature);
   delta.index = call->index;
   delta.provider = mend_str_from(decoder->dialect->provider);
   mend__decoder_tell(decoder, &delta);
@@ -130,7 +135,7 @@ void mend__decoder_calls_end(mend__decoder *decoder) {
   for (size_t i = 0; i < decoder->call_count; i++) {
     mend__decoder_call *call = &decoder->calls[i];
     if (!call->told) tell_first(decoder, call);
-    if (!call->any_args) add_args(decoder, call, MEND_STR("{}"));
+    add_args(decoder, call, call->any_args ? mend__series_flush(decoder, &call->args) : MEND_STR("{}"));
   }
 }
 
@@ -139,6 +144,7 @@ void mend__decoder_calls_free(mend__decoder *decoder) {
     mend__buffer_free(&decoder->calls[i].id);
     mend__buffer_free(&decoder->calls[i].name);
     mend__buffer_free(&decoder->calls[i].held);
+    mend__series_free(&decoder->calls[i].args);
   }
   mend__free(decoder->allocator, decoder->calls);
 }

@@ -5,6 +5,7 @@
 #define MEND_FALLBACK_DIALECT_H
 
 #include "core/buffer.h"
+#include "fallback/veil.h"
 #include "mend/fallback.h"
 
 /* ---- What is sent (wire.c) ---- */
@@ -31,7 +32,7 @@ void mend__wire_header_add(mend__wire *wire, const char *name, const char *befor
  * MEND_EINVAL, MEND_ENOMEM. */
 mend_status mend__wire_finish(mend__wire *wire, mend_str extra, mend_error *error);
 
-/* ---- What comes back (decoder.c, decoder_calls.c) ---- */
+/* ---- What comes back (decoder.c, decoder_series.c, decoder_calls.c) ---- */
 
 typedef enum mend__reading {
   MEND__READING_MORE,      /* go on */
@@ -45,8 +46,15 @@ typedef enum mend__reading {
 typedef struct mend__decoder_listener {
   void (*delta)(void *ctx, const mend_delta *delta);
   void (*note)(void *ctx, const mend_reply *partial); /* as of mend_exchange_note; `raw` and `log_probs` in pieces */
+  void (*cover)(void *ctx, size_t at, size_t len);    /* that much of all `raw` was the key: put stars over it */
   void *ctx;
 } mend__decoder_listener;
+
+/* A text that is told in pieces. */
+typedef struct mend__series {
+  mend__veil veil;
+  mend__buffer sources; /* where in `raw` its last pieces are, while they may be pieces of the key */
+} mend__series;
 
 /* In a reply: with more it is MALFORMED. */
 #define MEND__DECODER_CALLS_MAX 1024
@@ -54,8 +62,9 @@ typedef struct mend__decoder_listener {
 typedef struct mend__decoder_call {
   int64_t place;               /* what the provider counts it as; -1: it does not */
   mend__buffer id, name, held; /* held: arguments that came before the name */
-  bool told;                   /* its first piece was */
-  uint32_t index;              /* what it is told as */
+  mend__series args;
+  bool told;      /* its first piece was */
+  uint32_t index; /* what it is told as */
   bool any_args;
   bool complete; /* its arguments came whole: pieces repeat them */
 } mend__decoder_call;
@@ -64,6 +73,7 @@ typedef struct mend__decoder_call {
 typedef struct mend__decoder {
   const struct mend__dialect *dialect;
   const mend_allocator *allocator;
+  const mend__secret *secret; /* that is covered in all that is told; NULL: none */
   mend__decoder_listener listener;
   mend_finish finish; /* how the provider said it ended */
   bool any_content;   /* text, reasoning or a call has come */
@@ -73,16 +83,23 @@ typedef struct mend__decoder {
   bool any_raw;       /* of a stream */
   bool no_memory, too_many_calls;
   mend__buffer fault;    /* after ERROR: the JSON the provider told it with; after MALFORMED: what it was, cut */
-  mend__buffer text;     /* scratch: the piece that is told */
+  mend__buffer text;     /* scratch: the piece as it came */
+  mend__buffer told;     /* scratch: the piece that is told, when that is another */
   mend__buffer repaired; /* scratch: an event that was not UTF-8 */
+  mend__buffer covered;  /* scratch: what is whole, without the key */
+  mend__series texts, thoughts;
+  mend_str event;           /* that is read */
+  size_t event_at, raw_len; /* where it is in `raw`, and how long that is by now */
   mend__decoder_call *calls;
   size_t call_count, call_capacity;
   uint32_t told_count; /* of calls */
   uint64_t next_id;    /* the number of the next call that comes without an id (call_id.h) */
 } mend__decoder;
 
+/* secret: borrowed, may be NULL. */
 void mend__decoder_init(mend__decoder *decoder, const struct mend__dialect *dialect, const mend_messages *messages,
-                        const mend_allocator *allocator, const mend__decoder_listener *listener);
+                        const mend__secret *secret, const mend_allocator *allocator,
+                        const mend__decoder_listener *listener);
 void mend__decoder_free(mend__decoder *decoder);
 /* An event of a stream; name is "message" when it has none. */
 mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_str data);
@@ -108,7 +125,8 @@ void mend__decoder_call_piece(mend__decoder *decoder, mend__decoder_call *call, 
 /* All of them, JSON; nothing when pieces have come. */
 void mend__decoder_call_args(mend__decoder *decoder, mend__decoder_call *call, mend_str args);
 void mend__decoder_call_sign(mend__decoder *decoder, mend__decoder_call *call, mend_str signature);
-/* Why it ended. `reason`: a string, the provider's word. */
+/* Why it ended. `reason`: a string, the provider's word; an empty one says nothing. Told twice, the first stands,
+ * unless only a later one says that it was no plain stop. */
 void mend__decoder_finish(mend__decoder *decoder, mend_finish finish, mend_str reason);
 void mend__decoder_usage(mend__decoder *decoder, const mend_usage *usage);
 /* Told once: the first. */

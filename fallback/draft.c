@@ -87,12 +87,31 @@ static mend_status add_text(mend__draft *draft, const mend_delta *delta) {
   return sign(part, delta) ? MEND_OK : MEND_ENOMEM;
 }
 
-/* The latest call with this index is most probably the one: pieces of one call come one after the other. */
+static bool is_call(const mend__draft *draft, size_t place, uint32_t index) {
+  return place < draft->count && draft->drafts[place].kind == MEND_PART_CALL && draft->drafts[place].index == index;
+}
+
+/* Mostly it is the last one, or they count from 0 one behind the other; only what does neither is searched for. */
 static mend__draft_part *find_call(mend__draft *draft, uint32_t index) {
+  const mend__draft_calls *calls = &draft->calls;
+  if (!calls->any || index > calls->highest) return NULL;
+  if (is_call(draft, calls->last, index)) return &draft->drafts[calls->last];
+  if (is_call(draft, calls->first + index, index)) return &draft->drafts[calls->first + index];
   for (size_t i = draft->count; i-- > 0;) {
-    if (draft->drafts[i].kind == MEND_PART_CALL && draft->drafts[i].index == index) return &draft->drafts[i];
+    if (is_call(draft, i, index)) return &draft->drafts[i];
   }
   return NULL;
+}
+
+static mend__draft_part *new_call(mend__draft *draft, uint32_t index) {
+  mend__draft_part *call = new_part(draft, MEND_PART_CALL);
+  if (call == NULL) return NULL;
+  mend__draft_calls *calls = &draft->calls;
+  if (!calls->any) calls->first = draft->count - 1;
+  if (index > calls->highest) calls->highest = index;
+  calls->any = true;
+  call->index = index;
+  return call;
 }
 
 static uint64_t next_id(mend__draft *draft) {
@@ -112,12 +131,12 @@ static bool name_call(mend__draft *draft, mend__draft_part *call, const mend_del
 static mend_status add_call(mend__draft *draft, mend_delta *delta) {
   mend__draft_part *call = find_call(draft, delta->index);
   if (call == NULL) {
-    call = new_part(draft, MEND_PART_CALL);
+    call = new_call(draft, delta->index);
     if (call == NULL) return MEND_ENOMEM;
-    call->index = delta->index;
     if (!name_call(draft, call, delta)) return MEND_ENOMEM;
     delta->call_id = (mend_str){call->call_id.data, call->call_id.len};
   }
+  draft->calls.last = (size_t)(call - draft->drafts);
   mend__buffer_str(&call->args, delta->text);
   if (call->args.failed || !set_once(&call->name, delta->name)) return MEND_ENOMEM;
   return sign(call, delta) ? MEND_OK : MEND_ENOMEM;
@@ -156,6 +175,10 @@ mend_status mend__draft_note(mend__draft *draft, const mend_reply *partial) {
                         replace(&draft->model, partial->model) && replace(&draft->target, partial->target) &&
                         replace(&draft->attempts, partial->attempts);
   return replaced && !draft->raw.failed && !draft->log_probs.failed ? MEND_OK : MEND_ENOMEM;
+}
+
+void mend__draft_cover_raw(mend__draft *draft, size_t at, size_t len) {
+  if (at <= draft->raw.len && len <= draft->raw.len - at) memset(draft->raw.data + at, '*', len);
 }
 
 /* ---- The end ---- */

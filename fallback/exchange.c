@@ -232,6 +232,10 @@ mend_status mend_exchange_note(mend_exchange *exchange, const mend_reply *given)
   return MEND_ENOMEM;
 }
 
+void mend__exchange_cover_raw(mend_exchange *exchange, size_t at, size_t len) {
+  if (exchange->draft != NULL) mend__draft_cover_raw(exchange->draft, at, len);
+}
+
 /* Whether its answer counts; either way it needs no cancel any more. */
 static bool takes_answer(mend_exchange *exchange) {
   exchange->owes_cancel = false;
@@ -287,12 +291,13 @@ static mend_status call_begin(mend_exchange *exchange, mend_error *error) {
   return status;
 }
 
-/* Another model may take what this one cannot. */
+/* What is wrong with a request whoever is asked was refused when it was sent: another model may take what this one
+ * cannot. */
 static void fail_to_begin(mend_exchange *exchange, mend_status status, const mend_error *error) {
   if (!takes_answer(exchange)) return;
   mend_failure failure = MEND_FAILURE_INIT;
   mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
-  if (status == MEND_ENOTSUP) {
+  if (status == MEND_ENOTSUP || status == MEND_EINVAL) {
     signal.transport = "not_supported";
   } else if (status == MEND_ENOMEM) {
     signal.transport = "no_memory";

@@ -38,12 +38,20 @@ typedef struct mend__draft_part {
   mend__buffer call_id, name, args, provider, signature;
 } mend__draft_part;
 
+/* Where in a draft its calls are. */
+typedef struct mend__draft_calls {
+  bool any;
+  size_t first, last; /* that was added; that a piece was added to */
+  uint32_t highest;   /* index of any */
+} mend__draft_calls;
+
 typedef struct mend__draft {
   const mend_allocator *allocator;
   const mend_messages *messages;
   uint64_t next_id; /* for a call that comes without one; 0: not known yet */
   mend__draft_part *drafts;
   size_t count, capacity;
+  mend__draft_calls calls;
   mend__buffer text, thinking, raw, log_probs;
   mend__buffer finish_reason, model, target, attempts;
   mend_finish finish;
@@ -60,6 +68,8 @@ void mend__draft_free(mend__draft *draft);
 mend_status mend__draft_add(mend__draft *draft, mend_delta *delta, bool *ret_is_content);
 /* What mend_exchange_note says. */
 mend_status mend__draft_note(mend__draft *draft, const mend_reply *partial);
+/* Puts stars over something in its raw reply, where that has come so far. */
+void mend__draft_cover_raw(mend__draft *draft, size_t at, size_t len);
 /* Gives what has come as a reply, which owns the draft from then on. MEND_ENOMEM leaves the draft as it was. */
 mend_status mend__draft_finish(mend__draft *draft, mend_reply *ret_reply);
 /* Sets a text of a finished reply (attempts, target, ...). MEND_EINVAL for a reply that owns nothing. */
@@ -81,6 +91,7 @@ struct mend_model {
   mend_model_vtable vtable;
   void *ctx;
   mend_str provider, name;
+  mend_model_facts facts;     /* the caller's */
   mend_classification *table; /* what failures without a type are called by; NULL: by their signal */
 };
 
@@ -172,7 +183,8 @@ void mend__exchange_begin(mend_exchange *exchange, mend_exchange **ret_exchange)
 mend_status mend__exchange_send(mend_model *model, const mend_model_request *request, const mend__listener *listener,
                                 mend_exchange **ret_exchange, mend_error *error);
 
-/* One attempt of a chain at a request: another exchange with the same request and call, on the same loop. */
+/* One attempt of a chain at a request, as that was asked of it: another exchange with the same call, on the same
+ * loop. */
 typedef struct mend__attempt {
   mend_exchange *of;
   uint32_t number; /* from 1, in model.request */
@@ -194,6 +206,8 @@ void mend__exchange_finish_with(mend_exchange *exchange, mend_reply *reply);
 void mend__exchange_fail_by(mend_exchange *exchange, const mend_failure *failure, const mend_failure_signal *signal);
 /* As mend_exchange_fail, of a model that has no memory. */
 void mend__exchange_fail_of_memory(mend_exchange *exchange);
+/* Puts stars over something in the raw reply that was noted. */
+void mend__exchange_cover_raw(mend_exchange *exchange, size_t at, size_t len);
 /* Whether content has come. */
 bool mend__exchange_has_content(const mend_exchange *exchange);
 uint64_t mend__exchange_now_ns(const mend_exchange *exchange);

@@ -183,6 +183,24 @@ static void write_settings(mend__buffer *json, const mend_model_request *request
   if (!any) json->len = before;
 }
 
+/* "..", which whoever is on the way might follow, percent-encoded too. */
+static bool leads_elsewhere(mend_str model_id) {
+  while (model_id.ptr != NULL) {
+    const char *slash = memchr(model_id.ptr, '/', model_id.len);
+    const size_t len = slash != NULL ? (size_t)(slash - model_id.ptr) : model_id.len;
+    const mend_str part = {model_id.ptr, len};
+    if (len == 0 || mend_str_equal(part, MEND_STR(".")) || mend_str_equal(part, MEND_STR(".."))) return true;
+    model_id = slash != NULL ? (mend_str){slash + 1, model_id.len - len - 1} : (mend_str){NULL, 0};
+  }
+  return false;
+}
+
+static mend_status check_id(mend_str model_id, mend_error *error) {
+  if (!leads_elsewhere(model_id)) return MEND_OK;
+  return mend_error_set(error, MEND_ENOTSUP, "the model id \"%.*s\" is part of a path, where it would lead elsewhere",
+                        MEND_STR_ARG(model_id));
+}
+
 /* An id with a slash names its collection itself: "tunedModels/mine". */
 static void write_path(mend__buffer *path, mend_str model_id, bool stream) {
   const bool whole = model_id.len > 0 && memchr(model_id.ptr, '/', model_id.len) != NULL;
@@ -194,7 +212,8 @@ static void write_path(mend__buffer *path, mend_str model_id, bool stream) {
 static mend_status write_request(const mend_model_request *request, mend_str model_id, const char *key,
                                  mend__wire *wire, mend_error *error) {
   mend__buffer *json = &wire->body;
-  const mend_status status = check_conversation(request, error);
+  mend_status status = check_id(model_id, error);
+  if (status == MEND_OK) status = check_conversation(request, error);
   if (status != MEND_OK) return status;
   write_path(&wire->path, model_id, request->stream);
   if (key != NULL) mend__wire_header_add(wire, "x-goog-api-key", "", key);

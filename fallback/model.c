@@ -23,7 +23,11 @@ static size_t pack(mend_model *model, char *block) {
 mend_status mend__model_new(mend_loop *loop, const mend_allocator *allocator, mend__model_sort sort,
                             const mend_model_vtable *vtable, void *ctx, const char *provider, const char *name,
                             mend_model **ret_model, mend_error *error) {
-  mend_model made = {.allocator = allocator, .sort = sort, .vtable = {.size = sizeof made.vtable}, .ctx = ctx};
+  mend_model made = {.allocator = allocator,
+                     .sort = sort,
+                     .vtable = {.size = sizeof made.vtable},
+                     .ctx = ctx,
+                     .facts = MEND_MODEL_FACTS_INIT};
   mend_status status = mend__options_take(&made.vtable, vtable, "mend_model_vtable", error);
   if (status == MEND_OK) status = check(loop, &made.vtable, provider, name, error);
   if (status != MEND_OK) return status;

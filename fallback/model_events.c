@@ -48,6 +48,7 @@ void mend__exchange_publish_usage(const mend_exchange *exchange, const mend_usag
   event.model = exchange->model->name;
   event.input_tokens = usage->input;
   event.output_tokens = usage->output;
+  event.cost_usd = mend_model_cost_usd(&exchange->model->facts, usage);
   event.tokens = (usage->input != MEND_NONE ? usage->input : 0) + (usage->output != MEND_NONE ? usage->output : 0);
   publish(exchange, &event.event);
 }

@@ -12,7 +12,7 @@
 /* Models that are being opened, and what they share. */
 typedef struct opening {
   mend_fallback_options options;
-  mend_classification *table;
+  mend__tables tables;
   mend__http *http; /* made when the first model needs one */
   mend__link *links;
   size_t count, capacity;
@@ -115,26 +115,35 @@ static mend_status need_http(opening *o) {
   return mend__http_new(&options, &o->http, o->error);
 }
 
+static void tell_facts(const opening *o, const model_name *name, mend_model *model) {
+  model->facts = mend__tables_facts(&o->tables, mend_str_from(name->whole), &model->facts);
+}
+
 /* With one key, or none: `secret` is NULL. */
-static mend_status open_provider(opening *o, const mend__dialect *dialect, const char *id, const char *secret,
+static mend_status open_provider(opening *o, const mend__dialect *dialect, const model_name *name, const char *secret,
                                  mend_model **ret_model) {
   mend_status status = need_http(o);
   if (status != MEND_OK) return status;
   const mend__provider_options options = {.allocator = o->options.allocator,
                                           .loop = o->options.loop,
                                           .dialect = dialect,
-                                          .model_id = id,
+                                          .model_id = name->id,
                                           .base_url = find_endpoint(&o->options, dialect),
                                           .key = secret,
                                           .http = o->http,
                                           .reply_limit = o->options.reply_limit};
   status = mend__provider_new(&options, ret_model, o->error);
-  if (status == MEND_OK) mend__model_classify_by(*ret_model, o->table);
-  return status;
+  if (status != MEND_OK) return status;
+  mend__model_classify_by(*ret_model, o->tables.rows);
+  tell_facts(o, name, *ret_model);
+  return MEND_OK;
 }
 
 static mend_status open_scripted(opening *o, const model_name *name, mend_model **ret_model) {
-  return mend__scripted_open(name->id, o->options.loop, o->options.allocator, o->table, ret_model, o->error);
+  const mend_status status =
+      mend__scripted_open(name->id, o->options.loop, o->options.allocator, o->tables.rows, ret_model, o->error);
+  if (status == MEND_OK) tell_facts(o, name, *ret_model);
+  return status;
 }
 
 /* ---- Chains ---- */
@@ -173,7 +182,7 @@ static mend_status link_provider(opening *o, const model_name *name) {
   size_t key = 0;
   do {
     mend_model *model;
-    status = open_provider(o, dialect, name->id, secret, &model);
+    status = open_provider(o, dialect, name, secret, &model);
     if (status == MEND_OK) status = add_link(o, model, key);
     secret = find_key(&o->options, dialect, ++key);
   } while (status == MEND_OK && secret != NULL);
@@ -196,7 +205,7 @@ static mend_status opening_init(opening *o, const mend_fallback_options *given, 
   if (status != MEND_OK) return status;
   mend__buffer_init(&o->left_out, o->options.allocator);
   if (o->options.loop == NULL) return mend_error_set(error, MEND_EINVAL, "loop is NULL, expected one");
-  return mend_classification_new(o->options.classification, o->options.allocator, &o->table, error);
+  return mend__tables_load(&o->options, &o->tables, error);
 }
 
 static void opening_free(opening *o) {
@@ -205,7 +214,7 @@ static void opening_free(opening *o) {
   mend__free(o->options.allocator, o->links);
   mend__buffer_free(&o->left_out);
   mend__http_release(o->http);
-  mend_classification_release(o->table);
+  mend__tables_release(&o->tables);
 }
 
 static mend_status make_chain(opening *o, mend_model **ret_model) {
@@ -215,7 +224,7 @@ static mend_status make_chain(opening *o, mend_model **ret_model) {
     return mend_error_set(o->error, MEND_EINVAL, "no model is left of the chain: %.*s",
                           MEND_STR_ARG(((mend_str){o->left_out.data, o->left_out.len})));
   }
-  return mend__chain_new(o->links, o->count, &o->options, o->table, &o->left_out, ret_model, o->error);
+  return mend__chain_new(o->links, o->count, &o->options, &o->tables, &o->left_out, ret_model, o->error);
 }
 
 mend_status mend_fallback_new(const char *const *models, size_t count, const mend_fallback_options *options,
@@ -237,7 +246,7 @@ static mend_status open_model(opening *o, const model_name *name, mend_model **r
   if (secret == NULL && dialect->needs_key) {
     return mend_error_set(o->error, MEND_EINVAL, "%s: no key for %s", name->whole, dialect->provider);
   }
-  return open_provider(o, dialect, name->id, secret, ret_model);
+  return open_provider(o, dialect, name, secret, ret_model);
 }
 
 mend_status mend_model_open(const char *whole, const mend_fallback_options *options, mend_model **ret_model,

@@ -62,8 +62,7 @@ static void cancel(void *ctx, mend_exchange *exchange) {
 static void destroy(void *ctx) {
   mend__provider *provider = ctx;
   mend__http_release(provider->http);
-  if (provider->key != NULL) explicit_bzero(provider->key, strlen(provider->key));
-  mend__free(provider->allocator, provider->key);
+  mend__secret_free(&provider->key);
   mend__free(provider->allocator, provider->base_url);
   mend__free(provider->allocator, provider->model_id);
   mend__free(provider->allocator, provider);
@@ -79,8 +78,7 @@ static mend__provider *make(const mend__provider_options *options, const char *b
   provider->http = mend__http_retain(options->http);
   provider->base_url = without_slash(options->allocator, base_url);
   provider->model_id = mend__str_copy(options->allocator, mend_str_from(options->model_id));
-  if (options->key != NULL) provider->key = mend__str_copy(options->allocator, mend_str_from(options->key));
-  const bool has_key = options->key == NULL || provider->key != NULL;
+  const bool has_key = mend__secret_init(&provider->key, options->allocator, options->key) == MEND_OK;
   if (has_key && provider->base_url != NULL && provider->model_id != NULL) return provider;
   destroy(provider);
   return NULL;

@@ -4,21 +4,21 @@
 
 #include "fallback/fallback_internal.h"
 #include "fallback/provider.h"
+#include "fallback/secret.h"
 
 typedef struct mend__provider {
   const mend_allocator *allocator;
   const mend__dialect *dialect;
   mend_loop *loop;
   mend__http *http;
-  char *key;      /* NULL: none */
+  mend__secret key;
   char *base_url; /* without a slash at its end */
   char *model_id;
   uint64_t reply_limit;
   bool is_stale; /* the last request found a dead connection: the next one makes a new one */
 } mend__provider;
 
-/* Begins to ask; what comes of it, failures too, the exchange is told. MEND_ENOMEM and MEND_EINVAL before anything
- * was sent. */
+/* Begins to ask; what comes of it, failures too, the exchange is told. MEND_ENOMEM before anything was sent. */
 mend_status mend__asking_begin(mend__provider *provider, mend_exchange *exchange, mend_error *error);
 /* Ends the exchange's request at once, if there is one. */
 void mend__asking_cancel(mend_exchange *exchange);

@@ -1,6 +1,7 @@
 #include "fallback/retry_after.h"
 
 #include "core/text.h"
+#include "fallback/breaker.h"
 #include "fallback/json_fields.h"
 #include "mend/clock.h"
 #include "mend/events.h"
@@ -169,11 +170,13 @@ static bool read_limits(const mend__http_head *head, uint64_t wall_ns, double *r
   return *ret_seconds >= 0;
 }
 
+static double bounded(double seconds) { return seconds < MEND__COOL_DOWN_MAX_S ? seconds : MEND__COOL_DOWN_MAX_S; }
+
 double mend__retry_after_of_head(const mend__http_head *head, uint64_t wall_ns) {
   double seconds;
-  if (read_header(head, "retry-after-ms", wall_ns, &seconds)) return seconds / 1000;
-  if (read_header(head, "retry-after", wall_ns, &seconds)) return seconds;
-  if (head->status == 429 && read_limits(head, wall_ns, &seconds)) return seconds;
+  if (read_header(head, "retry-after-ms", wall_ns, &seconds)) return bounded(seconds / 1000);
+  if (read_header(head, "retry-after", wall_ns, &seconds)) return bounded(seconds);
+  if (head->status == 429 && read_limits(head, wall_ns, &seconds)) return bounded(seconds);
   return MEND_NAN;
 }
 
@@ -183,7 +186,7 @@ double mend__retry_after_of_body(mend_str body) {
   mend__json_elements details = mend__json_elements_of(mend__json_find(body, "error", "details", NULL));
   while (mend__json_elements_next(&details, &detail)) {
     const mend_str delay = mend__json_inside(mend__json_find(detail, "retryDelay", NULL));
-    if (delay.ptr != NULL && read_duration(delay, 0, &seconds)) return seconds;
+    if (delay.ptr != NULL && read_duration(delay, 0, &seconds)) return bounded(seconds);
   }
   return MEND_NAN;
 }

@@ -8,10 +8,11 @@
  * 3339. In seconds from now on, 0 for what is past. False for what is none of these. */
 bool mend__wait_read(mend_str text, uint64_t wall_ns, double *ret_seconds);
 
-/* What a reply's head says; NaN: nothing. In this order: retry-after-ms, retry-after, and, of a 429, the limits that
- * are used up (x-ratelimit-reset-*, anthropic-ratelimit-*-reset): the longest. */
+/* What a reply's head says, at most MEND__COOL_DOWN_MAX_S; NaN: nothing. In this order: retry-after-ms, retry-after,
+ * and, of a 429, the limits that are used up (x-ratelimit-reset-*, anthropic-ratelimit-*-reset): the longest. */
 double mend__retry_after_of_head(const mend__http_head *head, uint64_t wall_ns);
-/* What Gemini says in a body: {"error": {"details": [{"@type": ".../google.rpc.RetryInfo", "retryDelay": "17s"}]}}. */
+/* Likewise what Gemini says in a body:
+ * {"error": {"details": [{"@type": ".../google.rpc.RetryInfo", "retryDelay": "17s"}]}}. */
 double mend__retry_after_of_body(mend_str body);
 
 #endif

@@ -2,6 +2,7 @@
  * free, so its call goes on where it lands. */
 #include "core/options_size.h"
 #include "hooks/call_internal.h"
+#include "hooks/until.h"
 
 #include <stdalign.h>
 
@@ -18,13 +19,16 @@ typedef struct batch_member {
   mend_batch_call *call;
   batch *all;
   batch_turn turn;
+  _Atomic uint64_t number; /* of the call, 0 before it is open; for who cancels it */
 } batch_member;
 
 struct batch {
   mend_boundary *boundary;
   batch_member *members;
   size_t count;
-  mend__bell over; /* rung once by each member, as the last that it does */
+  mend__bell over;   /* rung once by each member, as the last that it does */
+  mend_token *until; /* NULL: nothing ends them */
+  uint64_t until_id;
 };
 
 /* ---- One of them ---- */
@@ -47,6 +51,12 @@ static void go_on(mend__passage *passage) {
   if (mend__try_resume(&member->attempts)) finish(member);
 }
 
+static void cancel(const batch_member *member) {
+  const uint64_t number = atomic_load(&member->number);
+  const batch *all = member->all;
+  if (number != 0) mend_run_cancel_call(all->boundary->run, number, mend_token_reason(all->until));
+}
+
 static void begin(batch_member *member) {
   mend__passage *passage = &member->passage;
   const mend__call_request *request = &member->request;
@@ -57,6 +67,8 @@ static void begin(batch_member *member) {
     return;
   }
   passage->go_on = go_on;
+  atomic_store(&member->number, passage->number);
+  if (member->all->until != NULL && mend_token_is_cancelled(member->all->until)) cancel(member);
   if (mend__try_begin(&member->attempts, passage, &member->target)) finish(member);
 }
 
@@ -73,7 +85,6 @@ static bool is_blocking(const mend__target *target, mend_tools *tools) {
 static void prepare(batch_member *member, batch *all, mend_batch_call *call) {
   mend_boundary *boundary = all->boundary;
   mend_error error = MEND_ERROR_INIT;
-  member->all = all;
   member->call = call;
   member->result = (mend_result)MEND_RESULT_INIT;
   const mend_status status =
@@ -95,6 +106,21 @@ static void take_turn(batch *all, batch_turn turn) {
   }
 }
 
+static void cancel_all(void *ctx) {
+  const batch *all = ctx;
+  for (size_t i = 0; i < all->count; i++)
+    cancel(&all->members[i]);
+}
+
+/* Before the first of them is open. */
+static mend_status listen(batch *all) {
+  for (size_t i = 0; i < all->count; i++) {
+    all->members[i].all = all;
+    atomic_init(&all->members[i].number, 0);
+  }
+  return all->until != NULL ? mend_token_on_cancel(all->until, cancel_all, all, &all->until_id) : MEND_OK;
+}
+
 /* Between elements is what their header says. */
 static mend_batch_call *call_at(mend_batch_call *calls, size_t index) {
   return (mend_batch_call *)(void *)((char *)calls + index * calls->size);
@@ -106,6 +132,7 @@ static void run(batch *all, mend_batch_call *calls) {
   take_turn(all, TURN_FIRST);
   take_turn(all, TURN_SECOND);
   mend__bell_await(&all->over, all->count);
+  if (all->until != NULL) mend_token_forget(all->until, all->until_id);
 }
 
 /* ---- The flow ---- */
@@ -162,14 +189,22 @@ static mend_status status_of(mend_batch_call *calls, size_t count) {
 }
 
 mend_status mend_boundary_call_all(mend_boundary *boundary, mend_batch_call *calls, size_t count) {
+  return mend__boundary_call_all_until(boundary, calls, count, NULL);
+}
+
+mend_status mend__boundary_call_all_until(mend_boundary *boundary, mend_batch_call *calls, size_t count,
+                                          mend_token *until) {
   if (count == 0) return MEND_OK;
   if (!are_calls(calls, count)) return refuse_sizes(boundary);
   if (boundary == NULL) return refuse_all(NULL, calls, count, MEND_EINVAL);
   if (count > SIZE_MAX / sizeof(batch_member)) return refuse_all(boundary, calls, count, MEND_ENOMEM);
   const mend_allocator *allocator = boundary->allocator;
-  batch all = {.boundary = boundary, .count = count, .over = MEND__BELL_INIT};
+  batch all = {.boundary = boundary, .count = count, .over = MEND__BELL_INIT, .until = until};
   all.members = mend__alloc(allocator, count * sizeof *all.members);
-  if (all.members == NULL) return refuse_all(boundary, calls, count, MEND_ENOMEM);
+  if (all.members == NULL || listen(&all) != MEND_OK) {
+    mend__free(allocator, all.members);
+    return refuse_all(boundary, calls, count, MEND_ENOMEM);
+  }
   mend_boundary_retain(boundary); /* a hook or a tool may drop what was the last reference */
   run(&all, calls);
   mend__bell_end(&all.over);

@@ -46,42 +46,30 @@ static void finish_completed(mend__http *http) {
   }
 }
 
-static void drive(mend__http *http, curl_socket_t fd, int events) {
+/* Ends come first: a transfer that curl is through with needs no serving. */
+void mend__http_drive(mend__http *http, curl_socket_t fd, int events) {
   int running;
   http->inside_curl = true;
   curl_multi_socket_action(http->multi, fd, events, &running);
   http->inside_curl = false;
-  serve_queue(http);
   finish_completed(http);
+  serve_queue(http);
 }
 
-/* ---- What curl waits for ---- */
-
-static void on_ready(void *ctx, int fd, bool can_read, bool can_write) {
-  drive(ctx, fd, (can_read ? CURL_CSELECT_IN : 0) | (can_write ? CURL_CSELECT_OUT : 0));
+/* The function is called obsolete because it costs a look at each. */
+void mend__http_look_at_all(mend__http *http) {
+  int running;
+  http->inside_curl = true;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  curl_multi_socket_all(http->multi, &running);
+#pragma GCC diagnostic pop
+  http->inside_curl = false;
 }
 
-static void on_timer(void *ctx) { drive(ctx, CURL_SOCKET_TIMEOUT, 0); }
+/* ---- When curl wants to be called ---- */
 
-/* An error of this function would be the end of all transfers for ever, so only the one fails. */
-static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *watched) {
-  mend__http *http = ctx;
-  mend__descriptor *descriptor = watched;
-  const bool reads = (what & CURL_POLL_IN) != 0, writes = (what & CURL_POLL_OUT) != 0;
-  mend_status status = MEND_OK;
-  if (what == CURL_POLL_REMOVE) {
-    mend__descriptor_unwatch(&descriptor);
-  } else if (descriptor != NULL) {
-    status = mend__descriptor_want(descriptor, reads, writes);
-  } else {
-    status = mend__loop_watch(http->loop, fd, reads, writes, on_ready, http, &descriptor);
-    if (status == MEND_OK) curl_multi_assign(http->multi, fd, descriptor);
-  }
-  mend__http_transfer *transfer = NULL;
-  if (status != MEND_OK) curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer);
-  if (transfer != NULL) mend__http_fail(transfer, &mend__http_no_memory);
-  return 0;
-}
+static void on_timer(void *ctx) { mend__http_drive(ctx, CURL_SOCKET_TIMEOUT, 0); }
 
 /* Real time for curl, the loop's for the rest: under a virtual clock curl comes too early and asks again. */
 static int set_timer(CURLM *multi, long delay_ms, void *ctx) {
@@ -119,7 +107,7 @@ static void do_soon(void *ctx) {
     return;
   }
   serve_queue(http);
-  drive(http, CURL_SOCKET_TIMEOUT, 0);
+  mend__http_drive(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* For the whole process, once; curl counts how often it is called, and nobody undoes it. */
@@ -136,7 +124,7 @@ static bool begin_curl(void) {
 static bool open_multi(mend__http *http) {
   if (!begin_curl()) return false;
   http->multi = curl_multi_init();
-  return http->multi != NULL && curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, watch_socket) == CURLM_OK &&
+  return http->multi != NULL && curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, mend__http_watch) == CURLM_OK &&
          curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
          curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK &&
          curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&

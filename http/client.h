@@ -16,7 +16,7 @@ typedef struct mend__http_options {
   const mend_allocator *allocator; /* curl has its own memory */
   mend_loop *loop;                 /* referenced */
   const char *proxy;               /* URL; NULL: none */
-  const char *ca_file;             /* PEM; NULL: the system's */
+  const char *ca_file;             /* PEM, in place of the system's; NULL: that */
   bool allow_http;                 /* plain http to others than loopback */
 } mend__http_options;
 /* Errors: MEND_EINVAL (the proxy is no URL), MEND_ENOENT and MEND_EIO (the file), MEND_ENOMEM. */
@@ -26,8 +26,8 @@ mend__http *mend__http_retain(mend__http *http);
  * its last. */
 void mend__http_release(mend__http *http);
 
-/* Whether requests to this URL can be sent: a scheme, host and port that are, and no plain http beyond loopback unless that is
- * allowed. MEND_EINVAL with a sentence. */
+/* Whether requests to this URL can be sent: a scheme, host and port that are, and no plain http beyond loopback unless
+ * that is allowed. MEND_EINVAL with a sentence. */
 mend_status mend__http_check(const mend__http *http, const char *url, mend_error *error);
 
 typedef struct mend__http_header {

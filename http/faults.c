@@ -16,6 +16,7 @@ static const mend__http_fault no_connection = {"connect_failed", "no connection 
 static const mend__http_fault no_tls = {"connect_failed", "no secure connection could be made"};
 static const mend__http_fault certificate = {"certificate", "the server's certificate could not be verified"};
 static const mend__http_fault closed = {"closed", "the connection was closed before the reply was complete"};
+static const mend__http_fault bad_length = {"malformed", "the content-length of the reply is no length"};
 static const mend__http_fault bad_chunk = {"malformed", "the body of the reply is not in chunks, as its head says"};
 static const mend__http_fault bad_coding = {"malformed", "the body of the reply could not be decompressed"};
 static const mend__http_fault bad_stream = {"malformed", "the reply is no HTTP/2"};
@@ -46,6 +47,7 @@ static const struct {
     {CURLE_HTTP2, 0, NULL, &bad_stream},
     {CURLE_GOT_NOTHING, 0, NULL, &closed},
     {CURLE_PARTIAL_FILE, 0, NULL, &closed},
+    {CURLE_WEIRD_SERVER_REPLY, 0, "Content-Length", &bad_length},
     {CURLE_WEIRD_SERVER_REPLY, 0, NULL, &mend__http_bad_head},
     {CURLE_UNSUPPORTED_PROTOCOL, 0, NULL, &mend__http_bad_head},
     {CURLE_BAD_CONTENT_ENCODING, 0, NULL, &bad_coding},
@@ -70,10 +72,27 @@ const mend__http_fault *mend__http_find_fault(const mend__http_transfer *transfe
   return code == CURLE_OUT_OF_MEMORY && reads_head ? &mend__http_long_head : find_row(transfer, code);
 }
 
+/* How much of a reply has come that is not complete. */
+static void write_progress(const mend__http_transfer *transfer, char *text, size_t size) {
+  curl_off_t come = 0, announced = -1;
+  curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_DOWNLOAD_T, &come);
+  curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced);
+  if (announced < 0) {
+    snprintf(text, size, ": %" CURL_FORMAT_CURL_OFF_T " bytes of its body had come", come);
+  } else {
+    snprintf(text, size, ": %" CURL_FORMAT_CURL_OFF_T " of %" CURL_FORMAT_CURL_OFF_T " bytes of its body had come",
+             come, announced);
+  }
+}
+
 /* What curl says of a connection that was not made holds nothing of the request. */
 void mend__http_explain(const mend__http_transfer *transfer, const mend__http_fault *fault,
                         char ret_message[MEND__HTTP_MESSAGE_MAX]) {
-  const bool has_more = !transfer->connected && transfer->fault == NULL && transfer->detail[0] != '\0';
-  snprintf(ret_message, MEND__HTTP_MESSAGE_MAX, "%s%s%s", fault->sentence, has_more ? ": " : "",
-           has_more ? transfer->detail : "");
+  char more[MEND__HTTP_MESSAGE_MAX] = "";
+  if (fault == &closed && transfer->has_head) {
+    write_progress(transfer, more, sizeof more);
+  } else if (!transfer->connected && transfer->fault == NULL && transfer->detail[0] != '\0') {
+    snprintf(more, sizeof more, ": %s", transfer->detail);
+  }
+  snprintf(ret_message, MEND__HTTP_MESSAGE_MAX, "%s%s", fault->sentence, more);
 }

@@ -45,6 +45,8 @@ typedef struct mend__http_request_lines {
   size_t size;
 } mend__http_request_lines;
 
+typedef struct mend__http_socket mend__http_socket;
+
 struct mend__http_transfer {
   mend__http *http;
   mend__http_listener listener;
@@ -54,7 +56,8 @@ struct mend__http_transfer {
   char *body;
   uint64_t body_left; /* bytes of the reply that may still come */
   mend__http_lines lines;
-  char detail[CURL_ERROR_SIZE]; /* what curl says of a failure */
+  mend__http_socket *first_socket; /* that is watched for it alone: until it is connected */
+  char detail[CURL_ERROR_SIZE];    /* what curl says of a failure */
 
   const mend__http_fault *fault; /* found here, not by curl */
   bool added;                    /* to the multi handle */
@@ -67,7 +70,8 @@ struct mend__http_transfer {
 
 /* ---- transfer.c ---- */
 
-/* Makes an end of one that is cancelled or failed, begins one that is waiting. Not inside curl. */
+/* Makes an end of one that is cancelled or failed, begins one that is waiting, goes on with one that lost its socket.
+ * Not inside curl. */
 void mend__http_serve(mend__http_transfer *transfer);
 /* Curl is through with it. It may be gone afterwards. */
 void mend__http_finish(mend__http_transfer *transfer, CURLcode code);
@@ -78,6 +82,19 @@ void mend__http_fail(mend__http_transfer *transfer, const mend__http_fault *faul
 
 /* For mend__http_serve, when curl is not at work: at the latest in the loop's next turn. */
 void mend__http_queue(mend__http_transfer *transfer);
+/* Lets curl work: a socket is ready, or CURL_SOCKET_TIMEOUT. */
+void mend__http_drive(mend__http *http, curl_socket_t fd, int events);
+/* Lets curl look at every transfer. */
+void mend__http_look_at_all(mend__http *http);
+
+/* ---- sockets.c ---- */
+
+/* For CURLMOPT_SOCKETFUNCTION. */
+int mend__http_watch(CURL *easy, curl_socket_t fd, int what, void *ctx, void *watched);
+/* It is connected: whoever is on the connection may wait for its socket. */
+void mend__http_sockets_disown(mend__http_transfer *transfer);
+/* Its own are about to be closed: curl closes one that is not connected before it says so. */
+void mend__http_sockets_forget(mend__http_transfer *transfer);
 
 /* ---- request.c ---- */
 

@@ -34,9 +34,22 @@ static CURLUcode split(CURLU *url, const char *text, url_parts *parts) {
   return code;
 }
 
+static bool is_loopback_ipv6(const char *host) {
+  struct in6_addr address;
+  char text[INET6_ADDRSTRLEN];
+  const size_t len = strlen(host);
+  if (host[0] != '[' || len - 2 >= sizeof text) return false;
+  memcpy(text, host + 1, len - 2);
+  text[len - 2] = '\0';
+  return inet_pton(AF_INET6, text, &address) == 1 &&
+         (IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == 127));
+}
+
+/* What certainly is this machine, whatever a resolver says: curl asks none for "localhost", but one for "localhost.".
+ * It has written addresses like 127.1 in full. */
 static bool is_loopback(const char *host) {
   struct in_addr address;
-  if (strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0) return true;
+  if (curl_strequal(host, "localhost") || is_loopback_ipv6(host)) return true;
   return inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
 }
 
@@ -174,13 +187,18 @@ void mend__http_free_lines(const mend_allocator *allocator, mend__http_request_l
 
 /* ---- For curl ---- */
 
+/* Debian's curl trusts a folder beside the file. */
+static bool set_trust(CURL *easy, const char *ca_file) {
+  return ca_file == NULL || (curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file) == CURLE_OK &&
+                             curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK);
+}
+
 /* Neither the environment nor files in somebody's home have a say. */
 static bool set_connection(CURL *easy, const mend__http *http, bool fresh) {
   return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
          curl_easy_setopt(easy, CURLOPT_PROXY, http->proxy != NULL ? http->proxy : "") == CURLE_OK &&
          curl_easy_setopt(easy, CURLOPT_NOPROXY, "") == CURLE_OK &&
-         curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK &&
-         (http->ca_file == NULL || curl_easy_setopt(easy, CURLOPT_CAINFO, http->ca_file) == CURLE_OK) &&
+         curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK && set_trust(easy, http->ca_file) &&
          curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK &&
          curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
          curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
@@ -211,6 +229,7 @@ static bool set_method(CURL *easy, const mend__http_request *request) {
 }
 
 bool mend__http_set_options(CURL *easy, const mend__http *http, const mend__http_request *request) {
-  return curl_easy_setopt(easy, CURLOPT_URL, request->url) == CURLE_OK && set_connection(easy, http, request->fresh) &&
+  return curl_easy_setopt(easy, CURLOPT_URL, request->url) == CURLE_OK &&
+         curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK && set_connection(easy, http, request->fresh) &&
          set_manners(easy) && set_method(easy, request);
 }

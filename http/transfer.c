@@ -27,6 +27,7 @@ static int on_connected(void *ctx, char *remote_ip, char *local_ip, int remote_p
   if (is_second_try(transfer)) return CURL_PREREQFUNC_ABORT;
   curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections);
   transfer->connected = true;
+  mend__http_sockets_disown(transfer);
   transfer->reused = connections == 0;
   if (goes_on(transfer)) transfer->listener.connected(transfer->ctx);
   return goes_on(transfer) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
@@ -76,6 +77,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *ctx) {
 /* ---- Life ---- */
 
 static void take_from_curl(mend__http_transfer *transfer) {
+  mend__http_sockets_forget(transfer);
   if (transfer->added) curl_multi_remove_handle(transfer->http->multi, transfer->easy);
   transfer->added = false;
   curl_easy_cleanup(transfer->easy);
@@ -166,12 +168,14 @@ void mend__http_fail(mend__http_transfer *transfer, const mend__http_fault *faul
   mend__http_queue(transfer);
 }
 
+/* One that was cancelled inside curl is in the queue. */
 void mend__http_finish(mend__http_transfer *transfer, CURLcode code) {
-  if (transfer->abandoned) {
-    destroy(transfer);
-  } else {
-    end(transfer, mend__http_find_fault(transfer, code));
-  }
+  if (!transfer->abandoned) end(transfer, mend__http_find_fault(transfer, code));
+}
+
+/* An address has refused, and curl 7.88 forgets to say that it wants to be called to try the host's next one. */
+static bool is_stranded(const mend__http_transfer *transfer) {
+  return !transfer->connected && transfer->first_socket == NULL;
 }
 
 void mend__http_serve(mend__http_transfer *transfer) {
@@ -181,6 +185,8 @@ void mend__http_serve(mend__http_transfer *transfer) {
     return;
   } else if (transfer->fault != NULL) {
     end(transfer, transfer->fault);
+  } else if (transfer->added) {
+    if (is_stranded(transfer)) mend__http_look_at_all(transfer->http);
   } else if (curl_multi_add_handle(transfer->http->multi, transfer->easy) == CURLM_OK) {
     transfer->added = true;
   } else {

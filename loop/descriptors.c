@@ -4,15 +4,6 @@
 
 #include <event2/event.h>
 
-struct mend__descriptor {
-  mend_loop *loop;
-  struct event *event;
-  int fd;
-  short wanted; /* EV_READ, EV_WRITE */
-  mend__ready ready;
-  void *ctx;
-};
-
 typedef struct readiness {
   const mend__descriptor *descriptor;
   short events;
@@ -33,24 +24,49 @@ static void on_ready(evutil_socket_t fd, short events, void *ctx) {
 
 static short events_of(bool reads, bool writes) { return (short)((reads ? EV_READ : 0) | (writes ? EV_WRITE : 0)); }
 
+static void set_wanted(mend__descriptor *descriptor, short wanted) {
+  pthread_mutex_lock(&descriptor->loop->lock);
+  descriptor->wanted = wanted;
+  pthread_mutex_unlock(&descriptor->loop->lock);
+}
+
 mend_status mend__descriptor_want(mend__descriptor *descriptor, bool reads, bool writes) {
   const short wanted = events_of(reads, writes);
   if (wanted == descriptor->wanted) return MEND_OK;
   event_del(descriptor->event);
-  descriptor->wanted = 0;
+  set_wanted(descriptor, 0);
   if (wanted == 0) return MEND_OK;
   event_assign(descriptor->event, descriptor->loop->base, descriptor->fd, (short)(wanted | EV_PERSIST), on_ready,
                descriptor);
   if (event_add(descriptor->event, NULL) != 0) return MEND_EIO;
-  descriptor->wanted = wanted;
+  set_wanted(descriptor, wanted);
   return MEND_OK;
 }
 
-mend_status mend__loop_watch(mend_loop *loop, int fd, bool reads, bool writes, mend__ready ready, void *ctx,
-                             mend__descriptor **ret_descriptor) {
+static void link_descriptor(mend__descriptor *descriptor) {
+  mend_loop *loop = descriptor->loop;
+  pthread_mutex_lock(&loop->lock);
+  descriptor->next = loop->first_descriptor;
+  descriptor->link = &loop->first_descriptor;
+  if (descriptor->next != NULL) descriptor->next->link = &descriptor->next;
+  loop->first_descriptor = descriptor;
+  pthread_mutex_unlock(&loop->lock);
+}
+
+static void unlink_descriptor(mend__descriptor *descriptor) {
+  pthread_mutex_lock(&descriptor->loop->lock);
+  *descriptor->link = descriptor->next;
+  if (descriptor->next != NULL) descriptor->next->link = descriptor->link;
+  pthread_mutex_unlock(&descriptor->loop->lock);
+}
+
+mend_status mend__loop_watch(mend_loop *loop, int fd, const char *use, bool reads, bool writes, mend__ready ready,
+                             void *ctx, mend__descriptor **ret_descriptor) {
   mend__descriptor *descriptor = mend__alloc(loop->allocator, sizeof *descriptor);
   if (descriptor == NULL) return MEND_ENOMEM;
-  *descriptor = (mend__descriptor){.loop = loop, .fd = fd, .ready = ready, .ctx = ctx};
+  *descriptor = (mend__descriptor){.loop = loop, .fd = fd, .use = use, .ready = ready, .ctx = ctx};
+  descriptor->since_ns = mend_clock_now(loop->clock).mono_ns;
+  link_descriptor(descriptor);
   descriptor->event = event_new(loop->base, fd, EV_PERSIST, on_ready, descriptor);
   mend_status status = descriptor->event != NULL ? MEND_OK : MEND_ENOMEM;
   if (status == MEND_OK) status = mend__descriptor_want(descriptor, reads, writes);
@@ -66,6 +82,7 @@ void mend__descriptor_unwatch(mend__descriptor **given) {
   mend__descriptor *descriptor = *given;
   if (descriptor == NULL) return;
   *given = NULL;
+  unlink_descriptor(descriptor);
   if (descriptor->event != NULL) event_free(descriptor->event);
   mend__free(descriptor->loop->allocator, descriptor);
 }

@@ -2,6 +2,7 @@
 #include "core/buffer.h"
 #include "loop/loop_internal.h"
 
+#include <event2/event.h>
 #include <inttypes.h>
 
 static const char *thread_of(const mend_loop *loop) {
@@ -54,6 +55,28 @@ static void write_timers(mend__buffer *text, const mend_loop *loop) {
   mend__buffer_char(text, '\n');
 }
 
+static const char *wanted_of(const mend__descriptor *descriptor) {
+  switch (descriptor->wanted) {
+  case EV_READ: return "to be read";
+  case EV_WRITE: return "to be written";
+  case EV_READ | EV_WRITE: return "to be read or written";
+  default: return "for nothing now";
+  }
+}
+
+static void write_descriptors(mend__buffer *text, const mend_loop *loop) {
+  size_t count = 0;
+  for (const mend__descriptor *each = loop->first_descriptor; each != NULL; each = each->next)
+    count++;
+  mend__buffer_printf(text, "descriptors: %zu\n", count);
+  for (const mend__descriptor *each = loop->first_descriptor; each != NULL; each = each->next) {
+    mend__buffer_printf(text, "  %d (%s), waits %s, context %#" PRIxPTR ", since ", each->fd, each->use,
+                        wanted_of(each), (uintptr_t)each->ctx);
+    mend__buffer_time(text, each->since_ns);
+    mend__buffer_char(text, '\n');
+  }
+}
+
 static void write_loop(mend__buffer *text, mend_loop *loop) {
   pthread_mutex_lock(&loop->lock);
   write_head(text, loop);
@@ -61,6 +84,7 @@ static void write_loop(mend__buffer *text, mend_loop *loop) {
   write_posted(text, loop);
   write_drivers(text, loop);
   write_timers(text, loop);
+  write_descriptors(text, loop);
   pthread_mutex_unlock(&loop->lock);
 }
 

@@ -29,6 +29,19 @@ struct mend_timer {
   void *ctx;
 };
 
+struct mend__descriptor {
+  mend_loop *loop;
+  struct event *event;
+  int fd;
+  const char *use;
+  uint64_t since_ns; /* by the loop's clock */
+  mend__ready ready;
+  void *ctx;
+  /* Under the lock, for who looks from another thread. */
+  short wanted; /* EV_READ, EV_WRITE */
+  mend__descriptor *next, **link;
+};
+
 struct mend_loop {
   const mend_allocator *allocator;
   mend_clock *clock;
@@ -66,7 +79,8 @@ struct mend_loop {
   size_t driver_count, driver_capacity;
   uint64_t last_driver_id;
   mend_deadlines *deadlines; /* of timers; NULL when the loop has ended */
-  uint64_t wake_at_ns;       /* real clock: when the loop's thread will look next, if nobody wakes it before */
+  mend__descriptor *first_descriptor;
+  uint64_t wake_at_ns; /* real clock: when the loop's thread will look next, if nobody wakes it before */
 
   bool calling;       /* a driver's or timer's call is under way, of */
   const void *called; /* the driver with this ctx, or this timer */

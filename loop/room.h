@@ -12,9 +12,10 @@
  * descriptors are watched under a virtual clock as well; a clock that advances waits for a call that is under way. */
 typedef struct mend__descriptor mend__descriptor;
 typedef void (*mend__ready)(void *ctx, int fd, bool can_read, bool can_write);
-/* Errors: MEND_ENOMEM, MEND_EIO (it cannot be waited for, as a regular file). */
-mend_status mend__loop_watch(mend_loop *loop, int fd, bool reads, bool writes, mend__ready ready, void *ctx,
-                             mend__descriptor **ret_descriptor);
+/* use: what it is for, a word for mend_loop_dump, borrowed. Errors: MEND_ENOMEM, MEND_EIO (it cannot be waited for, as
+ * a regular file). */
+mend_status mend__loop_watch(mend_loop *loop, int fd, const char *use, bool reads, bool writes, mend__ready ready,
+                             void *ctx, mend__descriptor **ret_descriptor);
 /* Neither is allowed. Errors: MEND_EIO; nothing is waited for then. */
 mend_status mend__descriptor_want(mend__descriptor *descriptor, bool reads, bool writes);
 /* Sets the pointer to NULL; NULL is allowed. The descriptor stays open. */

@@ -1,5 +1,4 @@
-/* The program mend-fault-server: a mock provider of models that fails on
- * demand. */
+/* The program mend-fault-server: a mock provider of models that fails on demand. */
 #include "core/lines.h"
 #include "core/memory.h"
 #include "core/reason.h"
@@ -21,86 +20,63 @@ typedef struct arguments {
   bool until_stdin_closes, list, help, version;
 } arguments;
 
-/* ---- Help
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
 
 static void help(FILE *out) {
   fputs("Usage: mend-fault-server [OPTION]...\n"
         "\n"
-        "A mock provider of models on 127.0.0.1 that fails on demand. It speaks "
-        "OpenAI Chat\n"
-        "Completions and Responses, Anthropic Messages and Gemini, whole and "
-        "streamed, and\n"
-        "says the words of the last user message again. Its first line of output "
-        "is where\n"
+        "A mock provider of models on 127.0.0.1 that fails on demand. It speaks OpenAI Chat\n"
+        "Completions and Responses, Anthropic Messages and Gemini, whole and streamed, and\n"
+        "says the words of the last user message again. Its first line of output is where\n"
         "it listens. Any key will do.\n"
         "\n"
         "Options:\n"
         "  --port N        listen there; 0, the default, is any free port\n"
         "  --faults LIST   for every request: --faults status=503,retry_after=2\n"
         "  --script FILE   which requests get which faults and replies (below)\n"
-        "  --log FILE      one JSON object a line for each request, appended; - "
-        "is standard\n"
+        "  --log FILE      one JSON object a line for each request, appended; - is standard\n"
         "                  output\n"
         "  --stdin         end also when standard input is closed\n"
         "  --list          all faults, one line each\n"
         "  --help          this text\n"
         "  --version       the version\n"
         "\n"
-        "A request says itself what goes wrong with it, in one of these ways or "
-        "in several:\n"
+        "A request says itself what goes wrong with it, in one of these ways or in several:\n"
         "\n"
-        "  its path     "
-        "http://127.0.0.1:PORT/fault/reset_after=5/v1/chat/completions\n"
-        "               so a base URL of "
-        "http://127.0.0.1:PORT/fault/overloaded/v1 does\n"
+        "  its path     http://127.0.0.1:PORT/fault/reset_after=5/v1/chat/completions\n"
+        "               so a base URL of http://127.0.0.1:PORT/fault/overloaded/v1 does\n"
         "  its model    \"model\": \"fault:reset_after=5,delta_delay=0.1\"\n"
         "  a header     x-mend-fault: status=503,retry_after=2\n"
-        "               x-mend-reply: {\"text\": \"Hello!\"}       what the "
-        "model says\n"
+        "               x-mend-reply: {\"text\": \"Hello!\"}       what the model says\n"
         "\n"
         "In a list of faults %2C is a comma, %2F a slash.\n"
         "\n"
         "  URL=http://127.0.0.1:8081\n"
-        "  BODY='{\"model\": \"m\", \"stream\": true, \"messages\": [{\"role\": "
-        "\"user\", \"content\": \"Hi\"}]}'\n"
+        "  BODY='{\"model\": \"m\", \"stream\": true, \"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}'\n"
         "  curl $URL/v1/chat/completions -d \"$BODY\"\n"
-        "  curl $URL/fault/rate_limit,retry_after=2/v1/chat/completions -d "
-        "\"$BODY\"\n"
-        "  curl $URL/v1/messages -H 'x-mend-fault: error_after=3,overloaded' -d "
-        "\"$BODY\"\n"
-        "  curl $URL/fault/context_overflow=vllm/v1/chat/completions -d "
-        "\"$BODY\"\n"
+        "  curl $URL/fault/rate_limit,retry_after=2/v1/chat/completions -d \"$BODY\"\n"
+        "  curl $URL/v1/messages -H 'x-mend-fault: error_after=3,overloaded' -d \"$BODY\"\n"
+        "  curl $URL/fault/context_overflow=vllm/v1/chat/completions -d \"$BODY\"\n"
         "\n"
-        "A script: the first rule that matches is used. Here the first three "
-        "requests fail,\n"
+        "A script: the first rule that matches is used. Here the first three requests fail,\n"
         "then one calls a tool, and then all is well:\n"
         "\n"
         "  {\"rules\": [\n"
-        "    {\"match\": {\"nth\": [1, 3], \"model\": \"gpt-*\"}, \"faults\": "
-        "\"status=503\"},\n"
+        "    {\"match\": {\"nth\": [1, 3], \"model\": \"gpt-*\"}, \"faults\": \"status=503\"},\n"
         "    {\"match\": {\"nth\": 1, \"path\": \"*chat*\", \"key\": \"sk-1\"},\n"
-        "     \"reply\": {\"tool_calls\": [{\"name\": \"search\", \"args\": "
-        "{\"q\": \"rain\"}}]}},\n"
-        "    {\"reply\": {\"texts\": [\"All\", \" is\", \" well.\"], "
-        "\"thinking\": \"Hm.\"}}\n"
+        "     \"reply\": {\"tool_calls\": [{\"name\": \"search\", \"args\": {\"q\": \"rain\"}}]}},\n"
+        "    {\"reply\": {\"texts\": [\"All\", \" is\", \" well.\"], \"thinking\": \"Hm.\"}}\n"
         "  ]}\n"
         "\n"
-        "nth counts the requests for which the rest of the rule's match holds; "
-        "[4, null] has\n"
-        "no end. faults may also be an array, whose elements are taken as they "
-        "are. A fault\n"
+        "nth counts the requests for which the rest of the rule's match holds; [4, null] has\n"
+        "no end. faults may also be an array, whose elements are taken as they are. A fault\n"
         "that does not exist is answered with status 418 and a sentence.\n"
         "\n"
-        "It ends with SIGTERM or SIGINT. Exit status: 0 it was ended so; 2 it "
-        "could not start.\n",
+        "It ends with SIGTERM or SIGINT. Exit status: 0 it was ended so; 2 it could not start.\n",
         out);
 }
 
-/* ---- Arguments
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 typedef struct option {
   const char *name;
@@ -166,9 +142,7 @@ static int take_arguments(arguments *to, int argc, char **argv) {
   return result;
 }
 
-/* ---- Running
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 static int read_script(const char *path, mend__buffer *text) {
   mend_error error;

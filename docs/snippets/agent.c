@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 mend_status find_flight(mend_healing_runner *runner, mend_error *error);
+mend_status research(void *ctx, mend_call *call);
 mend_status be_sure(mend_agent *agent, mend_error *error);
 
 mend_status find_flight(mend_healing_runner *runner, mend_error *error) {
@@ -30,6 +31,26 @@ mend_status find_flight(mend_healing_runner *runner, mend_error *error) {
     status = mend_agent_run(agent, MEND_STR("Take the one in the morning."), &report, error);
   }
   if (status == MEND_OK) printf("%.*s\n", MEND_STR_ARG(report.text));
+  mend_agent_report_clear(&report);
+  mend_agent_free(agent);
+  return status;
+}
+
+/* A tool of another agent's: MEND_TOOL_POOLED, so that several of them run at once. */
+mend_status research(void *ctx, mend_call *call) {
+  mend_healing_runner *runner = ctx;
+  mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
+  options.name = "researcher";
+  options.model = mend_healing_model(runner);
+  options.boundary = mend_healing_boundary(runner);
+  options.within = call; /* whose cancelling ends the sub-agent */
+  mend_agent *agent;
+  mend_status status = mend_agent_new(&options, &agent, NULL);
+  if (status != MEND_OK) return status;
+
+  mend_agent_report report = MEND_AGENT_REPORT_INIT;
+  status = mend_agent_run(agent, mend_call_args(call), &report, NULL);
+  if (status == MEND_OK) status = mend_call_succeed_text(call, report.text);
   mend_agent_report_clear(&report);
   mend_agent_free(agent);
   return status;

@@ -23,6 +23,32 @@ mend_status open_chain(mend_loop *loop, const char *openai_key, const char *anth
   return mend_fallback_new(models, 3, &options, ret_chain, error);
 }
 
+/* ---- What it may cost --------------------------------------------------------------------------------------- */
+
+static const char own_models[] = "{\"gpt-4.1*\": {\"input_usd_per_mtok\": 2, \"output_usd_per_mtok\": 8},"
+                                 " \"compatible:*\": {\"input_usd_per_mtok\": 0, \"output_usd_per_mtok\": 0,"
+                                 "                   \"context_tokens\": 131072}}";
+
+mend_status ask_for_a_cent(mend_loop *loop, const mend_messages *messages, mend_reply *ret_reply, mend_error *error);
+
+mend_status ask_for_a_cent(mend_loop *loop, const mend_messages *messages, mend_reply *ret_reply, mend_error *error) {
+  const char *const models[] = {"openai:gpt-4.1", "compatible:llama-4"};
+  mend_fallback_options options = MEND_FALLBACK_OPTIONS_INIT;
+  options.loop = loop;
+  options.keys_from_environment = true;
+  options.models = own_models;
+  mend_model *chain;
+  mend_status status = mend_fallback_new(models, 2, &options, &chain, error);
+  if (status != MEND_OK) return status;
+  mend_model_request request = MEND_MODEL_REQUEST_INIT;
+  request.messages = messages;
+  request.max_tokens = 500;
+  request.max_cost_usd = 0.01;
+  status = mend_model_ask(chain, &request, ret_reply, error);
+  mend_model_release(chain);
+  return status;
+}
+
 /* ---- How it stands ----------------------------------------------------------------------------------------- */
 
 void print_targets(mend_model *chain);

@@ -69,6 +69,22 @@ mend_status answer_calls(mend_messages *messages, const mend_reply *reply) {
   return status;
 }
 
+/* ---- What it cost ------------------------------------------------------------------------------------------- */
+
+mend_status tell_cost(const mend_reply *reply, mend_str prices, mend_error *error);
+
+/* {"gpt-4.1*": {"input_usd_per_mtok": 2, "output_usd_per_mtok": 8, "cached_input_usd_per_mtok": 0.5}} */
+mend_status tell_cost(const mend_reply *reply, mend_str prices, mend_error *error) {
+  mend_model_table *table;
+  mend_model_facts facts = MEND_MODEL_FACTS_INIT;
+  const mend_status status = mend_model_table_new(prices, NULL, &table, error);
+  if (status != MEND_OK) return status;
+  if (mend_model_table_find(table, reply->target, &facts) == MEND_OK)
+    printf("%.6f US dollars\n", mend_model_cost_usd(&facts, &reply->usage));
+  mend_model_table_release(table);
+  return MEND_OK;
+}
+
 /* ---- A model of one's own ---------------------------------------------------------------------------------- */
 
 static mend_status echo(void *ctx, mend_exchange *exchange, mend_error *error) {

@@ -15,7 +15,8 @@
  *
  * A turn is one request to the model. The tools it asks for run at once (mend_boundary_call_all), their results go
  * back to it, and the next turn begins, until it asks for none, a tool call becomes a question to a person, max_turns
- * is reached, no model answers, or the run is aborted, which ends a request under way as well as calls.
+ * is reached, no model answers, or the run is aborted or the call that it works within cancelled, which ends a request
+ * under way as well as calls.
  *
  * Threads: an agent runs on one thread at a time, its caller's, which must not be that of the model's loop.
  */
@@ -33,10 +34,13 @@ typedef struct mend_agent mend_agent;
 
 typedef struct mend_agent_options {
   size_t size;
-  const char *name;            /**< in agent.start and agent.end; default "agent" */
-  mend_model *model;           /**< required; referenced */
-  mend_boundary *boundary;     /**< required; referenced; its run is the agent's */
-  const mend_tool_spec *tools; /**< what the model is told; copied; each name is that of a tool of the boundary */
+  const char *name;        /**< in agent.start and agent.end; default "agent" */
+  mend_model *model;       /**< required; referenced */
+  mend_boundary *boundary; /**< required; referenced; its run is the agent's */
+  /** What the model is told; copied. Each name is that of a tool of the boundary, no two are the same, and all are
+   * what every provider takes: 1 to 64 letters, digits, `_` and `-`, the first a letter or `_`. A schema is a JSON
+   * object. */
+  const mend_tool_spec *tools;
   size_t tool_count;
   const char *instructions;          /**< the system message; NULL: none */
   uint32_t max_turns;                /**< of one mend_agent_run, 1..10,000; default 20 */
@@ -46,11 +50,15 @@ typedef struct mend_agent_options {
   void (*turn)(void *ctx, uint32_t turn,
                const mend_reply *reply); /**< each reply, from turn 1, before its tools run; NULL: nobody */
   void *ctx;
+  /** The call in whose execution it works, as a sub-agent; referenced; NULL: none. Its own calls are made within that
+   * one (mend_call_options), and what cancels that one ends the sub-agent at once: its request under way, its calls. */
+  mend_call *within;
 } mend_agent_options;
 #define MEND_AGENT_OPTIONS_INIT                                                                                        \
-  { sizeof(mend_agent_options), "agent", NULL, NULL, NULL, 0, NULL, 20, NULL, NULL, NULL, NULL }
+  { sizeof(mend_agent_options), "agent", NULL, NULL, NULL, 0, NULL, 20, NULL, NULL, NULL, NULL, NULL }
 
-/** Errors: MEND_EINVAL (the sentence names the option), MEND_ENOMEM. Its memory is that of the run's bus. */
+/** Errors: MEND_EINVAL (the sentence names the option; of a schema that is no JSON, line and column), MEND_ENOMEM. Its
+ * memory is that of the run's bus. */
 MEND_API mend_status mend_agent_new(const mend_agent_options *options, mend_agent **ret_agent, mend_error *error);
 /** NULL is allowed. Not while it runs. */
 MEND_API void mend_agent_free(mend_agent *agent);
@@ -63,9 +71,10 @@ typedef enum mend_agent_end {
   MEND_AGENT_TURNS,     /**< max_turns; its last reply still asked for tools, which were not run */
   MEND_AGENT_ESCALATED, /**< a call became a question to a person, whose answer is the next task */
   MEND_AGENT_ABORTED,   /**< the run was aborted */
-  MEND_AGENT_FAILED     /**< no model answered, or it could not go on */
+  MEND_AGENT_FAILED,    /**< no model answered, or it could not go on */
+  MEND_AGENT_CANCELLED  /**< the call that it works within was cancelled */
 } mend_agent_end;
-/** "done", "max_turns", "escalated", "aborted", "failed". Static. */
+/** "done", "max_turns", "escalated", "aborted", "failed", "cancelled". Static. */
 MEND_API const char *mend_agent_end_name(mend_agent_end end);
 
 /** What an agent has come to. Start from MEND_AGENT_REPORT_INIT; texts are its own. */
@@ -74,7 +83,7 @@ typedef struct mend_agent_report {
   mend_agent_end end;
   mend_str text;      /**< of the last reply, with a NUL behind; absent: there was none */
   mend_finish finish; /**< of the last reply: an answer may be cut off (LENGTH) or refused (FILTER) */
-  mend_str reason;    /**< of an abort or a failure */
+  mend_str reason;    /**< of an abort, a cancel or a failure */
   mend_str question;  /**< of an escalation */
   uint32_t turns;     /**< requests that were made */
   uint64_t calls;     /**< tool calls that were asked for */
@@ -100,9 +109,10 @@ MEND_API void mend_agent_report_clear(mend_agent_report *report);
  * A call's name on the bus is the provider's id of it. On the boundary's run it publishes agent.start, user.message and
  * agent.end, and the model its model.* events.
  * \param ret_report  filled in once the work has begun, whatever comes of it; what it held is freed; NULL: nobody asks
- * Returns MEND_OK for done, max_turns and escalated; MEND_ABORTED; MEND_EFAILED when no model answered (error has the
- * sentence); MEND_ECLOSED when the healing scope was left; MEND_EINVAL for a request no model takes, such as a tool
- * without a name; MEND_EDEADLK on the loop's thread; MEND_ENOMEM; MEND_ELIMIT when publishes nest too deeply.
+ * Returns MEND_OK for done, max_turns and escalated; MEND_ABORTED; MEND_ECANCELLED; MEND_EFAILED when no model
+ * answered (error has the sentence); MEND_ECLOSED when the healing scope was left; MEND_EINVAL for a request no model
+ * takes, such as one with a temperature below 0; MEND_EDEADLK on the loop's thread; MEND_ENOMEM; MEND_ELIMIT when
+ * publishes nest too deeply.
  */
 MEND_API mend_status mend_agent_run(mend_agent *agent, mend_str task, mend_agent_report *ret_report, mend_error *error);
 /**

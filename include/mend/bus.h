@@ -86,8 +86,8 @@ MEND_API mend_status mend_bus_dump(mend_bus *bus, const mend_allocator *allocato
 
 /* ---- Subscribing ------------------------------------------------------------------------------------------- */
 
-/** A subscriber; several threads may be in it at once. The event and all it points to are borrowed. Anything but MEND_OK
- * is counted and reported as `bus.handler_failed` after the event has been delivered to everybody; failures on that
+/** A subscriber; several threads may be in it at once. The event and all it points to are borrowed. Anything but
+ * MEND_OK is counted and reported as `bus.handler_failed` after the event has been delivered to everybody; failures on that
  * topic itself only count. */
 typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
 

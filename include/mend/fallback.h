@@ -16,8 +16,8 @@
  *
  * Source of the chain's rules: Orqest's fallback model; docs/api/fallback.md has both profiles.
  *
- * What a provider repeats of a key as it was sent is covered before anybody is told; one that comes in escapes, or in
- * several pieces of a stream, is not.
+ * What a provider repeats of the key that it was sent is covered before anybody is told, in escapes and in several
+ * pieces of a stream, too.
  *
  * Threads: as mend/model.h.
  */
@@ -76,11 +76,13 @@ typedef struct mend_fallback_options {
    * the name. On the loop's thread; NULL: nobody does. */
   void (*judge)(void *ctx, const struct mend_failure_signal *signal, struct mend_failure_class *row);
   void *judge_ctx;
+  const char *models; /**< JSON: what is known of models (mend_model_table_new): prices, for `max_cost_usd` and
+                           model.usage, and context windows, before the built-in ones; NULL: nothing */
 } mend_fallback_options;
 #define MEND_FALLBACK_OPTIONS_INIT                                                                                     \
   {                                                                                                                    \
     sizeof(mend_fallback_options), NULL, NULL, NULL, 0, false, NULL, 0, MEND_FALLBACK_SEED, NULL, NULL, NULL, false,   \
-        UINT64_C(67108864), 0, NULL, NULL, NULL, NULL                                                                  \
+        UINT64_C(67108864), 0, NULL, NULL, NULL, NULL, NULL                                                            \
   }
 
 /**
@@ -88,8 +90,8 @@ typedef struct mend_fallback_options {
  * mend_fallback_left_out tells which and why. Publishes `healing.model_fallback`, `.model_chain_exhausted`,
  * `.model_recovered` and model.* on the request's run.
  * Errors: MEND_EINVAL (an unknown provider, no colon, an empty id, a base URL with credentials; no model left: the
- * sentence lists the reasons), MEND_ESYNTAX (a scripted file or a classification, with line and column), MEND_ENOENT
- * and MEND_EIO (a file), MEND_ENOMEM.
+ * sentence lists the reasons), MEND_ESYNTAX (a scripted file, a classification or models, with line and column),
+ * MEND_ENOENT and MEND_EIO (a file), MEND_ENOMEM.
  */
 MEND_API mend_status mend_fallback_new(const char *const *models, size_t count, const mend_fallback_options *options,
                                        mend_model **ret_model, mend_error *error);
@@ -97,8 +99,8 @@ MEND_API mend_status mend_fallback_new(const char *const *models, size_t count, 
 MEND_API mend_status mend_model_open(const char *name, const mend_fallback_options *options, mend_model **ret_model,
                                      mend_error *error);
 /** A chain of models that are there already, on the same loop; referenced. Each counts as having a key of its own.
- * \param options  loop, allocator, profile, classification, seed and log. Errors: MEND_EINVAL, MEND_ESYNTAX,
- * MEND_ENOMEM. */
+ * \param options  loop, allocator, profile, classification, models, seed, log and judge. Errors: MEND_EINVAL,
+ * MEND_ESYNTAX, MEND_ENOMEM. */
 MEND_API mend_status mend_fallback_of(mend_model *const *models, size_t count, const mend_fallback_options *options,
                                       mend_model **ret_model, mend_error *error);
 /** JSON array of what was left out of a chain: {"model", "reason"}. Valid as long as the model. "[]" of any other
@@ -130,7 +132,7 @@ typedef struct mend_failure_signal {
                               "idle_timeout", "total_timeout", "cancelled"; "cut": the reply ended without saying that
                               it does; "malformed": it is none of this provider's; "too_long": beyond reply_limit;
                               "empty_reply": nothing in it; "not_supported": this target cannot be sent what is asked;
-                              "no_memory" */
+                              "cost_limit": it may cost more than is left; "no_memory" */
   bool reused;           /**< on a connection that was used before */
   bool any_byte;         /**< something of the reply had come */
   uint32_t http_status;

@@ -92,8 +92,8 @@ MEND_API mend_status mend_loop_after(mend_loop *loop, uint64_t delay_ns, void (*
 MEND_API void mend_timer_cancel(mend_timer **timer);
 
 /** The loop as text, for people who debug: its thread and clock, posted functions that wait, drivers with their
- * deadlines, timers. Addresses are those of functions and contexts. The caller's; free it with mend_free(allocator,
- * ...). Errors: MEND_ENOMEM. */
+ * deadlines, timers, the descriptors that are watched for HTTP and the like. Addresses are those of functions and
+ * contexts. The caller's; free it with mend_free(allocator, ...). Errors: MEND_ENOMEM. */
 MEND_API mend_status mend_loop_dump(mend_loop *loop, const mend_allocator *allocator, char **ret_text);
 
 #ifdef __cplusplus

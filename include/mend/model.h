@@ -129,7 +129,7 @@ typedef struct mend_model_request {
   mend_str call_name;        /**< name of the model call, in events; absent: the run's next number */
   mend_model_clocks clocks;
   uint32_t max_attempts; /**< of a chain: targets tried at most, 0: as many as it has */
-  double max_cost_usd;   /**< of a chain, where prices are known; 0: any */
+  double max_cost_usd;   /**< of a chain, where prices are known (mend_fallback_options.models); 0: any */
 } mend_model_request;
 #define MEND_MODEL_REQUEST_INIT                                                                                        \
   {                                                                                                                    \
@@ -260,6 +260,38 @@ MEND_API void mend_model_release(mend_model *model);
 MEND_API mend_str mend_model_name(const mend_model *model);     /**< "gpt-4.1", "fallback(a,b)" */
 MEND_API mend_str mend_model_provider(const mend_model *model); /**< "openai", "fallback" */
 
+/* ---- What is known of models ------------------------------------------------------------------------------- */
+
+/** What the caller knows of a model. Prices change, so mend has none of its own. */
+typedef struct mend_model_facts {
+  size_t size;
+  uint64_t context_tokens;          /**< its context window; 0: not known */
+  double input_usd_per_mtok;        /**< US dollars for a million tokens; NaN: not known */
+  double output_usd_per_mtok;       /**< reasoning is among them */
+  double cached_input_usd_per_mtok; /**< of input that was read from a cache; NaN: as other input */
+} mend_model_facts;
+#define MEND_MODEL_FACTS_INIT                                                                                          \
+  { sizeof(mend_model_facts), 0, MEND_NAN, MEND_NAN, MEND_NAN }
+
+/** Facts by model. It does not change, so any threads may ask it at once. */
+typedef struct mend_model_table mend_model_table;
+/**
+ * \param json  an object of facts, each by the name of its model, with the members of mend_model_facts:
+ *   {"gpt-4.1*": {"input_usd_per_mtok": 2, "output_usd_per_mtok": 8, "cached_input_usd_per_mtok": 0.5},
+ *    "compatible:llama-4": {"context_tokens": 131072}}
+ * A name is "provider:id" or only the id, with or without the vendor that routers put before it ("vendor/id"); a star
+ * stands for any characters. Errors, with line and column: MEND_ESYNTAX, MEND_EINVAL; MEND_ENOMEM.
+ */
+MEND_API mend_status mend_model_table_new(mend_str json, const mend_allocator *allocator, mend_model_table **ret_table,
+                                          mend_error *error);
+/** NULL is allowed. */
+MEND_API void mend_model_table_release(mend_model_table *table);
+/** Of the names that fit the longest counts. \param model  "provider:id" or an id \param ret_facts  set size before the
+ * call. MEND_ENOENT when none fits. */
+MEND_API mend_status mend_model_table_find(const mend_model_table *table, mend_str model, mend_model_facts *ret_facts);
+/** What tokens cost, in US dollars. NaN when they are not told, or there is no price for some of them. */
+MEND_API double mend_model_cost_usd(const mend_model_facts *facts, const mend_usage *usage);
+
 /* ---- Implementing one -------------------------------------------------------------------------------------- */
 
 /* All on the loop's thread. An exchange is the model's to use until it has answered, or `cancel` was called. */
@@ -286,7 +318,8 @@ MEND_API void mend_exchange_fail(mend_exchange *exchange, const mend_failure *fa
 typedef struct mend_model_vtable {
   size_t size;
   /** Begins to answer; on the loop's thread, as everything here. Required. An error fails the exchange with its
-   * sentence. */
+   * sentence. What is wrong with a request whoever is asked was refused before; MEND_EINVAL and MEND_ENOTSUP say that
+   * this model cannot be asked it, and a chain asks another. */
   mend_status (*begin)(void *ctx, mend_exchange *exchange, mend_error *error);
   /** Nothing more is wanted: it was cancelled, or one of its clocks has run out. Not called inside a function of the
    * model's (when its delta made somebody cancel, say): then soon after, unless it has answered by then. NULL:

@@ -1,6 +1,6 @@
 #include "program/doctor/provider.h"
 
-#include "mend/json.h"
+#include "program/doctor/model_list.h"
 
 #include <stdlib.h>
 
@@ -94,6 +94,7 @@ static void say_trouble(doctor_sheet *sheet, const doctor_provider *asked) {
     doctor_state state;
     const char *sentence, *advice;
   } rows[] = {
+      {201, 299, DOCTOR_WARNING, "has no list of models", "Check the base URL, which mostly ends in /v1."},
       {300, 399, DOCTOR_PROBLEM, "redirects", "Give the address it redirects to: mend follows no redirects."},
       {404, 405, DOCTOR_WARNING, "has no list of models", "Check the base URL, which mostly ends in /v1."},
       {402, 402, DOCTOR_WARNING, "wants money", "Look at the account's balance."},
@@ -108,10 +109,22 @@ static void say_trouble(doctor_sheet *sheet, const doctor_provider *asked) {
              rows[row].sentence, status);
 }
 
-static void say_reply(doctor_sheet *sheet, const doctor_provider *asked) {
+/* Who answers with no list may not even have looked at the key. */
+static void say_instead(doctor_sheet *sheet, const doctor_provider *asked, const char *instead) {
+  doctor_say(sheet, DOCTOR_WARNING, asked->dialect->provider, "Check the base URL, which mostly ends in /v1.",
+             "%s answers with %s, not with a list of models", asked->base_url, instead);
+}
+
+static void say_reply(doctor_sheet *sheet, doctor_provider *asked) {
   const char *variable = doctor_find_variable(asked->dialect);
   if (asked->visit.status == 200) {
-    say_answer(sheet, asked, variable != NULL);
+    const char *instead = model_list_instead(mend__buffer_text(&asked->visit.body));
+    asked->has_list = instead == NULL;
+    if (instead != NULL) {
+      say_instead(sheet, asked, instead);
+    } else {
+      say_answer(sheet, asked, variable != NULL);
+    }
   } else if (!is_refusal(asked)) {
     say_trouble(sheet, asked);
   } else if (variable == NULL) {
@@ -126,7 +139,8 @@ static void say_reply(doctor_sheet *sheet, const doctor_provider *asked) {
 static void say_skew(doctor_sheet *sheet, const doctor_provider *asked) {
   enum { MUCH_S = 60 };
   const long long skew_s = asked->visit.skew_s;
-  if (skew_s >= -MUCH_S && skew_s <= MUCH_S) return;
+  if (sheet->has_told_skew || (skew_s >= -MUCH_S && skew_s <= MUCH_S)) return;
+  sheet->has_told_skew = true;
   doctor_say(sheet, DOCTOR_WARNING, "clock", "Set this machine's clock: dates in Retry-After would be misread.",
              "it is %lld s %s that of %s", skew_s > 0 ? skew_s : -skew_s, skew_s > 0 ? "ahead of" : "behind",
              asked->dialect->provider);
@@ -145,29 +159,6 @@ mend_status doctor_check_provider(doctor_sheet *sheet, doctor_provider *asked, m
   } else {
     say_reply(sheet, asked);
     say_skew(sheet, asked);
-    asked->has_list = asked->visit.status == 200;
   }
   return MEND_OK;
-}
-
-/* ---- The list of models ---- */
-
-/* Whether a string is the model's id, as it is or in a path: "models/gemini-2.5-pro". */
-static bool names(const mend_json *json, const char *id) {
-  const size_t len = strlen(id);
-  const mend_str text = json->slice;
-  if (text.len < len || memcmp(text.ptr + text.len - len, id, len) != 0) return false;
-  return text.len == len || text.ptr[text.len - len - 1] == '/';
-}
-
-bool doctor_may_have(const doctor_provider *asked, const char *id) {
-  mend_json json;
-  bool goes_on = false;
-  mend_json_init(&json, mend__buffer_text(&asked->visit.body), MEND_JSON_DEPTH);
-  for (mend_json_next(&json); json.token > MEND_JSON_END; mend_json_next(&json)) {
-    if (json.token == MEND_JSON_STRING && names(&json, id)) return true;
-    if (json.token == MEND_JSON_TRUE) goes_on = true;
-    if (json.token == MEND_JSON_KEY && mend_json_is(&json, MEND_STR("nextPageToken"))) goes_on = true;
-  }
-  return goes_on || json.token != MEND_JSON_END;
 }

@@ -9,7 +9,7 @@
 typedef struct doctor_provider {
   const mend__dialect *dialect;
   const char *base_url;
-  bool has_list;
+  bool has_list; /* the visit's body is one */
   visit visit;
 } doctor_provider;
 
@@ -20,7 +20,4 @@ const char *doctor_find_key(const mend__dialect *dialect);
  * MEND_ENOMEM. */
 mend_status doctor_check_provider(doctor_sheet *sheet, doctor_provider *asked, mend_loop *loop, mend__http *http,
                                   double limit_s, mend_error *error);
-/* Whether a model of this id is in its list; true also when the list is not one, or goes on elsewhere. */
-bool doctor_may_have(const doctor_provider *asked, const char *id);
-
 #endif

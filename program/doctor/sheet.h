@@ -11,7 +11,8 @@ typedef enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_PROBLEM, DOCTOR_NO
 typedef struct doctor_sheet {
   FILE *out;
   bool json, colour;
-  size_t width; /* columns */
+  size_t width;       /* columns */
+  bool has_told_skew; /* of this machine's clock, which all providers see */
   unsigned counts[DOCTOR_NOT_CHECKED + 1];
 } doctor_sheet;
 

@@ -5,22 +5,38 @@
 
 #include <stdio.h>
 
+/* ---- Its lists ---------------------------------------------------------------------------------------------- */
+
+enum { LISTS = 5 };
+
+static text_list *list_of(answer *said, int index) {
+  text_list *const lists[LISTS] = {&said->thoughts, &said->texts, &said->call_ids, &said->call_names, &said->call_args};
+  return lists[index];
+}
+
 void answer_init(answer *said) {
   *said = (answer){0};
-  text_list *const lists[] = {&said->thoughts, &said->texts, &said->call_ids, &said->call_names, &said->call_args};
-  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-    text_list_init(lists[i]);
+  for (int i = 0; i < LISTS; i++)
+    text_list_init(list_of(said, i));
 }
 
 void answer_free(answer *said) {
-  text_list *const lists[] = {&said->thoughts, &said->texts, &said->call_ids, &said->call_names, &said->call_args};
-  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-    text_list_free(lists[i]);
+  for (int i = 0; i < LISTS; i++)
+    text_list_free(list_of(said, i));
 }
 
-bool answer_failed(const answer *said) {
-  return text_list_failed(&said->thoughts) || text_list_failed(&said->texts) || text_list_failed(&said->call_ids) ||
-         text_list_failed(&said->call_names) || text_list_failed(&said->call_args);
+static bool answer_failed(answer *said) {
+  bool failed = false;
+  for (int i = 0; i < LISTS; i++)
+    failed |= text_list_failed(list_of(said, i));
+  return failed;
+}
+
+static bool answer_is_too_large(answer *said) {
+  bool is_full = false;
+  for (int i = 0; i < LISTS; i++)
+    is_full |= list_of(said, i)->is_full;
+  return is_full;
 }
 
 /* ---- Words -------------------------------------------------------------------------------------------------- */
@@ -36,7 +52,7 @@ static size_t word_len(mend_str text) {
 }
 
 static void add_words(text_list *list, mend_str text) {
-  while (text.len > 0) {
+  while (text.len > 0 && !list->is_full) {
     const size_t len = word_len(text);
     text_list_add(list, (mend_str){text.ptr, len});
     text = (mend_str){text.ptr + len, text.len - len};
@@ -46,7 +62,7 @@ static void add_words(text_list *list, mend_str text) {
 /* Says the words again, until there are as many deltas as are needed. */
 static void repeat_words(text_list *list, unsigned needed) {
   const size_t count = text_list_count(list);
-  for (size_t i = count; i < needed && !text_list_failed(list); i++) {
+  for (size_t i = count; i < needed && !list->is_full && !text_list_failed(list); i++) {
     mend__buffer word;
     mend__buffer_init(&word, NULL);
     mend__buffer_printf(&word, "%s%.*s", i % count == 0 ? " " : "", MEND_STR_ARG(text_list_get(list, i % count)));
@@ -58,83 +74,68 @@ static void repeat_words(text_list *list, unsigned needed) {
 
 /* ---- What was given ----------------------------------------------------------------------------------------- */
 
-static mend_status add_string(text_list *list, mend_str value, bool in_words, mend_error *error) {
-  if (!json_is_string(value)) return mend_error_set(error, MEND_EINVAL, "reply: expected texts as strings");
+static void add_string(text_list *list, mend_str value, bool in_words) {
   const mend_str inside = json_string_inside(value);
-  char *text = mend__alloc(NULL, inside.len + 1);
-  if (text == NULL) return MEND_ENOMEM;
-  const mend_str plain = {text, mend_json_unescape(inside, text)};
+  mend__buffer text;
+  mend__buffer_init(&text, NULL);
+  if (inside.len > 0 && mend__buffer_reserve(&text, inside.len)) text.len = mend_json_unescape(inside, text.data);
   if (in_words) {
-    add_words(list, plain);
+    add_words(list, text_of(&text));
   } else {
-    text_list_add(list, plain);
+    text_list_add(list, text_of(&text));
   }
-  mend__free(NULL, text);
-  return text_list_failed(list) ? MEND_ENOMEM : MEND_OK;
+  list->bytes.failed |= text.failed;
+  mend__buffer_free(&text);
 }
 
-static mend_status add_strings(text_list *list, mend_str array, mend_error *error) {
-  json_elements each = json_elements_of(array);
-  mend_str element;
-  mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&each, &element))
-    status = add_string(list, element, false, error);
-  return status;
-}
-
-static void add_call(answer *said, mend_str name, mend_str args, const question *asked) {
+static void add_id(answer *said, const question *asked) {
   char id[64];
   const int len =
       snprintf(id, sizeof id, "call_%llu_%zu", (unsigned long long)asked->number, text_list_count(&said->call_ids));
   text_list_add(&said->call_ids, (mend_str){id, (size_t)len});
-  text_list_add(&said->call_names, name);
-  text_list_add(&said->call_args, args);
 }
 
-static mend_status add_given_call(answer *said, mend_str call, const question *asked, mend_error *error) {
+static void add_given_call(answer *said, mend_str call, const question *asked) {
   json_field fields[] = {JSON_FIELD("name"), JSON_FIELD("args"), JSON_FIELD("id")};
-  if (!json_is_object(call)) return mend_error_set(error, MEND_EINVAL, "reply: expected tool_calls as objects");
   json_fields_read(call, fields, 3, NULL);
-  const mend_str args = fields[1].value.ptr != NULL ? fields[1].value : MEND_STR("{}");
-  if (fields[2].value.ptr == NULL) {
-    add_call(said, json_string_inside(fields[0].value), args, asked);
-    return MEND_OK;
+  add_string(&said->call_names, fields[0].value, false);
+  text_list_add(&said->call_args, fields[1].value.ptr != NULL ? fields[1].value : MEND_STR("{}"));
+  if (fields[2].value.ptr != NULL) {
+    add_string(&said->call_ids, fields[2].value, false);
+  } else {
+    add_id(said, asked);
   }
-  text_list_add(&said->call_names, json_string_inside(fields[0].value));
-  text_list_add(&said->call_args, args);
-  return add_string(&said->call_ids, fields[2].value, false, error);
 }
 
-static mend_status take_given(answer *said, const question *asked, mend_str given, mend_error *error) {
+static void take_given(answer *said, const question *asked, mend_str given) {
   enum { TEXT, TEXTS, THINKING, CALLS, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("text"), JSON_FIELD("texts"), JSON_FIELD("thinking"),
                               JSON_FIELD("tool_calls")};
-  if (!json_is_object(given)) return mend_error_set(error, MEND_EINVAL, "reply: expected a JSON object");
-  mend_status status = json_fields_read(given, fields, COUNT, error);
-  if (status == MEND_OK && fields[TEXT].value.ptr != NULL)
-    status = add_string(&said->texts, fields[TEXT].value, true, error);
-  if (status == MEND_OK) status = add_strings(&said->texts, fields[TEXTS].value, error);
-  if (status == MEND_OK && fields[THINKING].value.ptr != NULL)
-    status = add_string(&said->thoughts, fields[THINKING].value, true, error);
-  json_elements calls = json_elements_of(fields[CALLS].value);
-  mend_str call;
-  while (status == MEND_OK && json_elements_next(&calls, &call))
-    status = add_given_call(said, call, asked, error);
-  return status;
+  json_fields_read(given, fields, COUNT, NULL);
+  add_string(&said->texts, fields[TEXT].value, true);
+  json_elements texts = json_elements_of(fields[TEXTS].value), calls = json_elements_of(fields[CALLS].value);
+  mend_str element;
+  while (json_elements_next(&texts, &element))
+    add_string(&said->texts, element, false);
+  add_string(&said->thoughts, fields[THINKING].value, true);
+  while (json_elements_next(&calls, &element))
+    add_given_call(said, element, asked);
 }
 
 /* ---- What is made up ---------------------------------------------------------------------------------------- */
 
 static void call_tools(answer *said, const question *asked, const fault_plan *plan) {
   const size_t tools = text_list_count(&asked->tools);
-  for (unsigned i = 0; i < plan->calls; i++) {
+  for (unsigned i = 0; i < plan->calls && !answer_is_too_large(said); i++) {
     mend__buffer args;
     mend__buffer_init(&args, NULL);
     mend__buffer_str(&args, MEND_STR("{\"text\":"));
     mend__buffer_json_string(&args, text_of(&asked->text));
     mend__buffer_printf(&args, ",\"call\":%u}", i);
     said->call_args.bytes.failed |= args.failed;
-    add_call(said, tools > 0 ? text_list_get(&asked->tools, i % tools) : MEND_STR("tool"), text_of(&args), asked);
+    add_id(said, asked);
+    text_list_add(&said->call_names, tools > 0 ? text_list_get(&asked->tools, i % tools) : MEND_STR("tool"));
+    text_list_add(&said->call_args, text_of(&args));
     mend__buffer_free(&args);
   }
 }
@@ -178,8 +179,7 @@ static uint64_t count_words(mend_str text) {
 mend_status answer_make(answer *said, const question *asked, const fault_plan *plan, mend_str given,
                         mend_error *error) {
   if (given.ptr != NULL) {
-    const mend_status status = take_given(said, asked, given, error);
-    if (status != MEND_OK) return status;
+    take_given(said, asked, given);
   } else if (!plan->no_content) {
     make_up(said, asked, plan);
   }
@@ -195,6 +195,9 @@ mend_status answer_make(answer *said, const question *asked, const fault_plan *p
   said->input_tokens = count_words(text_of(&asked->text)) + 1;
   said->output_tokens =
       text_list_count(&said->thoughts) + text_list_count(&said->texts) + text_list_count(&said->call_ids);
+  if (answer_is_too_large(said)) {
+    return mend_error_set(error, MEND_ELIMIT, ANSWER_TOO_LARGE);
+  }
   return answer_failed(said) ? MEND_ENOMEM : MEND_OK;
 }
 

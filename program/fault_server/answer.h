@@ -8,6 +8,9 @@
 /* Stands in texts for three bytes that are no UTF-8: a character for private use, which answer_spoil replaces. */
 #define ANSWER_INVALID_MARK "\xEE\x80\x80"
 
+#define ANSWER_TOO_LARGE                                                                                               \
+  "the reply would be too large (32 MiB, 250000 deltas): ask for less text, deltas, frames or tool_calls"
+
 typedef enum answer_finish { ANSWER_STOP, ANSWER_LENGTH, ANSWER_CALLS, ANSWER_FILTER, ANSWER_FINISHES } answer_finish;
 
 typedef struct answer {
@@ -21,13 +24,8 @@ typedef struct answer {
 
 void answer_init(answer *said);
 void answer_free(answer *said);
-bool answer_failed(const answer *said);
-/**
- * Fills in what is to be said. `given` is what a script or a header wants said, a JSON object:
- *   "text": one text, spoken word by word; or "texts": the deltas; "thinking": a text;
- *   "tool_calls": [{"name": "...", "args": {...}, "id": "..."}]
- * absent: the words of the last user message.
- */
+/* Fills in what is to be said. given: what a script or a header wants said (given.h), and was checked; absent: the
+ * words of the last user message. Errors: MEND_ELIMIT when it is too much, MEND_ENOMEM. */
 mend_status answer_make(answer *said, const question *asked, const fault_plan *plan, mend_str given, mend_error *error);
 
 /* The word for why it ended, of a dialect that has these. */

@@ -40,8 +40,8 @@ static void end_head(delivery *to) {
 
 /* ---- Bodies that are whole ----------------------------------------------------------------------------------- */
 
-static void put_chunk(const fault_plan *plan, mend_str bytes, delivery *to) {
-  if (!plan->chunked) {
+static void put_chunk(bool chunked, mend_str bytes, delivery *to) {
+  if (!chunked) {
     mend__buffer_str(&to->bytes, bytes);
   } else if (bytes.len > 0) {
     mend__buffer_printf(&to->bytes, "%zx\r\n", bytes.len);
@@ -62,7 +62,7 @@ static ending ending_of_cut(plan_cut how) {
 }
 
 /* In pieces, where it is to break off or to be slow: as many as a stream would have contents. */
-static void put_body(const fault_plan *plan, mend_str body, delivery *to) {
+static void put_body(const fault_plan *plan, bool chunked, mend_str body, delivery *to) {
   const unsigned needed = plan_contents_needed(plan), pieces = needed > 0 ? needed : 1;
   for (unsigned i = 0; i < pieces; i++) {
     const ending how = ending_of_cut(plan_cut_at(plan, i));
@@ -71,16 +71,18 @@ static void put_body(const fault_plan *plan, mend_str body, delivery *to) {
       return;
     }
     const size_t begin = body.len * i / pieces, end = body.len * (i + 1) / pieces;
-    put_chunk(plan, (mend_str){body.ptr + begin, end - begin}, to);
+    put_chunk(chunked, (mend_str){body.ptr + begin, end - begin}, to);
     delivery_cut_piece(to, i == 0 ? plan->first_delay : plan->delta_delay, 1);
   }
-  if (plan->chunked) mend__buffer_str(&to->bytes, MEND_STR("0\r\n\r\n"));
+  if (chunked) mend__buffer_str(&to->bytes, MEND_STR("0\r\n\r\n"));
   const bool closes = plan->close || plan->short_body > 0;
   delivery_end(to, closes ? ENDING_CLOSE : ENDING_KEEP, plan->short_body > 0);
 }
 
 /* The head is begun; takes the body and clears it. */
-static void put_whole(const fault_plan *plan, mend__buffer *body, delivery *to) {
+static void put_whole(const reply_facts *facts, mend__buffer *body, delivery *to) {
+  const fault_plan *plan = facts->plan;
+  const bool has_body = !facts->asked->head_only && http_status_has_body(to->status);
   if (plan->bad_json || plan_breaks_off(plan, CUT_END)) body->len /= 2;
   answer_spoil(body);
   mend__buffer packed;
@@ -92,13 +94,13 @@ static void put_whole(const fault_plan *plan, mend__buffer *body, delivery *to) 
     gzip_end(&state, &packed);
   }
   const mend_str bytes = text_of(plan->gzip ? &packed : body);
-  if (plan->chunked) {
+  if (plan->chunked && http_status_has_body(to->status)) {
     mend__buffer_str(&to->bytes, MEND_STR("transfer-encoding: chunked\r\n"));
-  } else {
+  } else if (http_status_has_body(to->status)) {
     mend__buffer_printf(&to->bytes, "content-length: %zu\r\n", bytes.len + plan->short_body);
   }
   end_head(to);
-  put_body(plan, bytes, to);
+  put_body(plan, plan->chunked && has_body, has_body ? bytes : MEND_STR(""), to);
   to->bytes.failed |= body->failed || packed.failed;
   mend__buffer_free(&packed);
 }
@@ -110,7 +112,7 @@ static void compose_error(const reply_facts *facts, delivery *to) {
   error_reply_make(&made, facts);
   begin_head(facts, made.status, made.content_type, to);
   if (made.header != NULL) mend__buffer_printf(&to->bytes, "%s\r\n", made.header);
-  put_whole(facts->plan, &made.body, to);
+  put_whole(facts, &made.body, to);
   error_reply_free(&made);
 }
 
@@ -140,7 +142,7 @@ static void compose_whole(const reply_facts *facts, delivery *to) {
   }
   begin_head(facts, asked->kind == QUESTION_NONE ? 404 : 200, facts->plan->not_json ? "text/plain" : "application/json",
              to);
-  put_whole(facts->plan, &body, to);
+  put_whole(facts, &body, to);
   mend__buffer_free(&body);
 }
 
@@ -164,23 +166,12 @@ static void compose_reply(const reply_facts *facts, delivery *to) {
 
 /* ---- Pace --------------------------------------------------------------------------------------------------- */
 
-/* Far enough apart that a reader that does not dawdle sees every piece by itself. */
+/* Far enough apart that a reader that does not dawdle sees every part by itself. */
 static const double PAUSE_S = 0.002;
 
-static bool cuts_here(const void *ctx, mend_str bytes, size_t at) {
-  const fault_plan *plan = ctx;
-  if (plan->trickle > 0) return true;
-  if (plan->split > 0 && at % plan->split == 0) return true;
-  if (plan->split_crlf && bytes.ptr[at - 1] == '\r' && bytes.ptr[at] == '\n') return true;
-  return plan->split_utf8 && ((unsigned char)bytes.ptr[at] & 0xC0) == 0x80;
-}
-
-static void slow_down(const fault_plan *plan, delivery *to) {
-  if (plan->trickle > 0) {
-    delivery_split(to, cuts_here, plan, plan->trickle);
-  } else if (plan->split > 0 || plan->split_crlf || plan->split_utf8) {
-    delivery_split(to, cuts_here, plan, PAUSE_S);
-  }
+static pace pace_of(const fault_plan *plan) {
+  if (plan->trickle > 0) return (pace){.every = 1, .wait_s = plan->trickle};
+  return (pace){.every = plan->split, .in_crlf = plan->split_crlf, .in_utf8 = plan->split_utf8, .wait_s = PAUSE_S};
 }
 
 mend_status compose(const question *asked, const fault_plan *plan, mend_str given, delivery *to, mend_error *error) {
@@ -195,8 +186,12 @@ mend_status compose(const question *asked, const fault_plan *plan, mend_str give
     } else {
       compose_reply(&facts, to);
     }
-    slow_down(plan, to);
-    if (delivery_failed(to)) status = MEND_ENOMEM;
+    to->pace = pace_of(plan);
+    if (delivery_failed(to)) {
+      status = MEND_ENOMEM;
+    } else if (delivery_is_too_large(to)) {
+      status = mend_error_set(error, MEND_ELIMIT, ANSWER_TOO_LARGE);
+    }
   }
   answer_free(&said);
   return status;

@@ -17,6 +17,8 @@
 enum { OUTPUT_MAX = 256 * 1024, INPUT_MAX = 1024 * 1024 };
 /* How long a client that was refused may still send. */
 static const double LINGER_S = 2;
+/* Who sends nothing any more may have gone or be waiting: it counts as gone when it would have to wait for so long. */
+static const double GONE_S = 1;
 
 typedef enum connection_state {
   READING, /* a request, or waiting for one */
@@ -31,15 +33,15 @@ struct connection {
   struct bufferevent *stream;
   struct event *timer;
   connection_state state;
-  bool refused; /* the client may still be sending what will not be read */
+  bool refused;     /* the client may still be sending what will not be read */
+  bool half_closed; /* the client sends nothing any more */
   http_request request;
   fault_exchange exchange;
   mend__buffer faults; /* texts of the exchange */
   struct timespec asked_at;
   delivery reply;
-  size_t at;     /* the piece to be sent next */
-  uint64_t sent; /* how often it was sent already */
-  bool waited;   /* its wait is over */
+  delivery_place place;
+  bool waited; /* what is to be sent next has waited */
   uint64_t queued;
 };
 
@@ -91,6 +93,12 @@ static void linger(connection *of) {
   start_timer(of, LINGER_S);
 }
 
+/* The client has left. */
+static void leave(connection *of, bool was_reset) {
+  end_exchange(of, was_reset ? FAULT_END_RESET : FAULT_END_CLOSED);
+  free_connection(of);
+}
+
 /* ---- Sending ------------------------------------------------------------------------------------------------ */
 
 static void read_request(connection *of);
@@ -107,10 +115,11 @@ static void next_request(connection *of) {
 static void finish(connection *of) {
   if (of->reply.ending == ENDING_SILENCE) {
     of->state = SILENT;
+    if (of->half_closed) leave(of, false);
     return;
   }
   end_exchange(of, of->reply.cut ? FAULT_END_CUT : FAULT_END_COMPLETE);
-  if (of->refused) {
+  if (of->refused && !of->half_closed) {
     linger(of);
   } else if (of->reply.ending == ENDING_RESET) {
     reset(of);
@@ -121,31 +130,36 @@ static void finish(connection *of) {
   }
 }
 
-static void send_piece(connection *of, piece each) {
-  const size_t len = each.end - each.begin;
-  if (len > 0) evbuffer_add(bufferevent_get_output(of->stream), of->reply.bytes.data + each.begin, len);
+static void send_part(connection *of, const piece *part) {
+  const size_t len = part->end - part->begin;
+  if (len > 0) evbuffer_add(bufferevent_get_output(of->stream), of->reply.bytes.data + part->begin, len);
   of->queued += len;
-  of->sent++;
   of->waited = false;
+  delivery_advance(&of->reply, &of->place, part);
+}
+
+/* A client that sends nothing any more, has got all there is, and would have to wait for long. */
+static bool is_gone(connection *of) {
+  piece part;
+  if (!of->half_closed || evbuffer_get_length(bufferevent_get_output(of->stream)) > 0) return false;
+  return !of->waited && delivery_next(&of->reply, &of->place, &part) && part.wait_s >= GONE_S;
 }
 
 /* Sends as far as it goes: until a wait, until much is queued, or to the end. */
 static void play(connection *of) {
   struct evbuffer *output = bufferevent_get_output(of->stream);
-  const size_t count = delivery_count(&of->reply);
-  while (of->at < count) {
-    const piece each = delivery_piece(&of->reply, of->at);
-    if (of->sent == each.times) {
-      of->at++;
-      of->sent = 0;
-    } else if (each.wait_s > 0 && !of->waited) {
-      start_timer(of, each.wait_s);
+  piece part;
+  while (delivery_next(&of->reply, &of->place, &part)) {
+    if (is_gone(of)) {
+      leave(of, false);
       return;
-    } else if (evbuffer_get_length(output) >= OUTPUT_MAX) {
-      return;
-    } else {
-      send_piece(of, each);
     }
+    if (part.wait_s > 0 && !of->waited) {
+      start_timer(of, part.wait_s);
+      return;
+    }
+    if (evbuffer_get_length(output) >= OUTPUT_MAX) return;
+    send_part(of, &part);
   }
   if (evbuffer_get_length(output) == 0) finish(of);
 }
@@ -153,7 +167,7 @@ static void play(connection *of) {
 static void on_sent(struct bufferevent *stream, void *ctx) {
   connection *of = ctx;
   (void)stream;
-  if (of->state == PLAYING && !event_pending(of->timer, EV_TIMEOUT, NULL)) play(of);
+  if (of->state == PLAYING && (of->half_closed || !event_pending(of->timer, EV_TIMEOUT, NULL))) play(of);
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *ctx) {
@@ -176,8 +190,8 @@ static void begin_exchange(connection *of) {
                                   .connection = of->exchange.connection,
                                   .nth = of->exchange.nth + 1,
                                   .request = &of->request};
-  of->at = 0;
-  of->sent = of->queued = 0;
+  of->place = (delivery_place){0};
+  of->queued = 0;
   of->waited = false;
   mend__buffer_clear(&of->faults);
   clock_gettime(CLOCK_MONOTONIC, &of->asked_at);
@@ -208,6 +222,10 @@ static void read_request(connection *of) {
   case HTTP_COMPLETE: answer_request(of); break;
   case HTTP_BAD: refuse_request(of); break;
   default:
+    if (of->half_closed) {
+      free_connection(of);
+      return;
+    }
     if (of->request.expects) bufferevent_write(of->stream, "HTTP/1.1 100 Continue\r\n\r\n", 25);
     of->request.expects = false;
   }
@@ -220,12 +238,18 @@ static void on_input(struct bufferevent *stream, void *ctx) {
   if (of->state == READING) read_request(of);
 }
 
+/* A client may close its side behind its request and wait for the reply, so what there is is sent. One that has closed
+ * both looks the same until then; what it is sent is answered by a reset. */
 static void on_event(struct bufferevent *stream, short what, void *ctx) {
   const int reason = EVUTIL_SOCKET_ERROR();
+  connection *of = ctx;
   (void)stream;
-  const bool was_reset = (what & BEV_EVENT_ERROR) != 0 && (reason == ECONNRESET || reason == EPIPE);
-  end_exchange(ctx, was_reset ? FAULT_END_RESET : FAULT_END_CLOSED);
-  free_connection(ctx);
+  if ((what & BEV_EVENT_EOF) == 0) {
+    leave(of, !of->half_closed && (reason == ECONNRESET || reason == EPIPE));
+    return;
+  }
+  of->half_closed = true;
+  if (of->state != PLAYING || is_gone(of)) leave(of, false);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------ */

@@ -13,6 +13,8 @@ void delivery_free(delivery *to) {
 
 bool delivery_failed(const delivery *of) { return of->bytes.failed || of->pieces.failed; }
 
+bool delivery_is_too_large(const delivery *of) { return of->bytes.len > DELIVERY_MAX; }
+
 size_t delivery_count(const delivery *of) { return of->pieces.len / sizeof(piece); }
 
 piece delivery_piece(const delivery *of, size_t index) {
@@ -37,33 +39,47 @@ void delivery_end(delivery *to, ending how, bool cut) {
   to->cut = cut;
 }
 
-static void split_piece(const delivery *of, piece whole, delivery_cuts cuts, const void *ctx, double wait_s,
-                        mend__buffer *pieces) {
-  const mend_str bytes = {of->bytes.data + whole.begin, whole.end - whole.begin};
-  piece part = whole;
-  for (size_t at = 1; at < bytes.len; at++) {
-    if (!cuts(ctx, bytes, at)) continue;
-    part.end = whole.begin + at;
-    add_piece(pieces, part);
-    part = (piece){part.end, whole.end, wait_s, 1};
-  }
-  part.end = whole.end;
-  add_piece(pieces, part);
+/* ---- Pace ---- */
+
+static bool has_pace(const pace *of) { return of->every > 0 || of->in_crlf || of->in_utf8; }
+
+/* Whether it is cut before bytes[at]. */
+static bool cuts_before(const pace *of, mend_str bytes, size_t at) {
+  if (of->every > 0 && at % of->every == 0) return true;
+  if (of->in_crlf && bytes.ptr[at - 1] == '\r' && bytes.ptr[at] == '\n') return true;
+  return of->in_utf8 && ((unsigned char)bytes.ptr[at] & 0xC0) == 0x80;
 }
 
-void delivery_split(delivery *of, delivery_cuts cuts, const void *ctx, double wait_s) {
-  mend__buffer pieces;
-  mend__buffer_init(&pieces, NULL);
-  const size_t count = delivery_count(of);
-  for (size_t i = 0; i < count; i++) {
-    piece each = delivery_piece(of, i);
-    if (each.times != 1) {
-      add_piece(&pieces, each);
-      continue;
-    }
-    if (i > 0 && each.wait_s < wait_s) each.wait_s = wait_s;
-    split_piece(of, each, cuts, ctx, wait_s, &pieces);
+/* What comes behind the first `sent` bytes of a piece. */
+static piece part_of(const delivery *of, const delivery_place *place) {
+  piece part = delivery_piece(of, place->index);
+  if (part.times != 1 || !has_pace(&of->pace)) return part;
+  const mend_str whole = {of->bytes.data + part.begin, part.end - part.begin};
+  size_t end = place->sent + 1;
+  while (end < whole.len && !cuts_before(&of->pace, whole, end))
+    end++;
+  if (end < whole.len) part.end = part.begin + end;
+  part.begin += place->sent;
+  if (place->sent > 0) part.wait_s = 0;
+  const bool is_first = place->index == 0 && place->sent == 0;
+  if (!is_first && part.wait_s < of->pace.wait_s) part.wait_s = of->pace.wait_s;
+  return part;
+}
+
+bool delivery_next(const delivery *of, delivery_place *place, piece *ret_part) {
+  while (place->index < delivery_count(of)) {
+    *ret_part = part_of(of, place);
+    if (place->times < ret_part->times) return true;
+    place->index++;
+    place->times = 0;
   }
-  mend__buffer_free(&of->pieces);
-  of->pieces = pieces;
+  return false;
+}
+
+void delivery_advance(const delivery *of, delivery_place *place, const piece *part) {
+  const piece whole = delivery_piece(of, place->index);
+  place->sent = part->end - whole.begin;
+  if (part->end < whole.end) return;
+  place->sent = 0;
+  place->times++;
 }

@@ -29,10 +29,10 @@ static bool is_number(mend_str text) {
 }
 
 static mend_status set_count(unsigned *member, const char *name, mend_str text, mend_error *error) {
-  enum { COUNT_MAX = 1000000 };
+  enum { COUNT_MAX = 10000 };
   uint64_t value;
   if (!is_number(text) || mend_json_uint64(text, &value) != MEND_OK || value > COUNT_MAX) {
-    return mend_error_set(error, MEND_EINVAL, "%s: expected a count, at most a million, not \"%.*s\"", name,
+    return mend_error_set(error, MEND_EINVAL, "%s: expected a count, at most %d, not \"%.*s\"", name, COUNT_MAX,
                           MEND_STR_ARG(text));
   }
   *member = (unsigned)value;

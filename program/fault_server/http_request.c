@@ -3,6 +3,8 @@
 #include "core/text.h"
 
 #include <event2/buffer.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -52,9 +54,14 @@ void http_percent_decode(mend_str text, mend__buffer *to) {
   }
 }
 
-static http_progress complain(http_request *request, int status, const char *complaint) {
+bool http_status_has_body(int status) { return status != 204 && status != 304; }
+
+MEND_PRINTF(3, 4) static http_progress complain(http_request *request, int status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(request->complaint, sizeof request->complaint, format, arguments);
+  va_end(arguments);
   request->status = status;
-  request->complaint = complaint;
   return HTTP_BAD;
 }
 
@@ -85,25 +92,66 @@ static bool parse_first_line(http_request *request, mend_str line) {
          (request->old || mend_str_equal(line, MEND_STR("HTTP/1.1")));
 }
 
-static bool parse_field(http_request *request, mend_str line) {
-  if (request->field_count == HTTP_FIELDS_MAX || memchr(line.ptr, ':', line.len) == NULL) return false;
-  http_field *field = &request->fields[request->field_count++];
-  field->name = take_until(&line, ':');
-  field->value = trimmed(line);
-  return field->name.len > 0;
+/* What the names of headers consist of (RFC 9110, 5.6.2). */
+static bool is_token(mend_str text) {
+  static const char marks[] = "!#$%&'*+-.^_`|~";
+  for (size_t i = 0; i < text.len; i++) {
+    const char c = text.ptr[i];
+    const bool is_letter = mend__lower(c) >= 'a' && mend__lower(c) <= 'z';
+    if (!is_letter && !mend__is_digit(c) && memchr(marks, c, sizeof marks - 1) == NULL) return false;
+  }
+  return text.len > 0;
 }
 
+/* The first control character but tabs; NULL: there is none. */
+static const char *find_control(mend_str text) {
+  for (size_t i = 0; i < text.len; i++) {
+    const unsigned char c = (unsigned char)text.ptr[i];
+    if ((c < ' ' && c != '\t') || c == 0x7F) return text.ptr + i;
+  }
+  return NULL;
+}
+
+static http_progress parse_field(http_request *request, mend_str line) {
+  enum { SHOWN = 60 };
+  if (request->field_count == HTTP_FIELDS_MAX)
+    return complain(request, 431, "there are more than %d headers", HTTP_FIELDS_MAX);
+  http_field *field = &request->fields[request->field_count++];
+  if (memchr(line.ptr, ':', line.len) == NULL)
+    return complain(request, 400, "header %zu has no colon", request->field_count);
+  field->name = take_until(&line, ':');
+  field->value = trimmed(line);
+  if (!is_token(field->name)) return complain(request, 400, "header %zu has no proper name", request->field_count);
+  const char *control = find_control(field->value);
+  if (control == NULL) return HTTP_COMPLETE;
+  const int shown = field->name.len < SHOWN ? (int)field->name.len : SHOWN;
+  return complain(request, 400, "header %.*s has a control character in it (0x%02x)", shown, field->name.ptr,
+                  (unsigned)(unsigned char)*control);
+}
+
+/* Nothing but digits. What is beyond all limits stays so. */
 static bool read_digits(mend_str text, int base, uint64_t *ret_value) {
-  char digits[20];
-  if (text.len == 0 || text.len >= sizeof digits || strchr("+- ", text.ptr[0]) != NULL) return false;
-  memcpy(digits, text.ptr, text.len);
-  digits[text.len] = '\0';
-  char *end;
-  *ret_value = strtoull(digits, &end, base);
-  return *end == '\0';
+  *ret_value = 0;
+  for (size_t i = 0; i < text.len; i++) {
+    const int digit = mend__hex_value(text.ptr[i]);
+    if (digit < 0 || digit >= base) return false;
+    if (*ret_value <= HTTP_BODY_MAX) *ret_value = *ret_value * (uint64_t)base + (uint64_t)digit;
+  }
+  return text.len > 0;
+}
+
+static bool comes_twice(const http_request *request, const char *name) {
+  size_t count = 0;
+  for (size_t i = 0; i < request->field_count; i++)
+    count += http_name_is(request->fields[i].name, name);
+  return count > 1;
 }
 
 static http_progress begin_body(http_request *request) {
+  static const char *const names[] = {"content-length", "transfer-encoding"};
+  for (size_t i = 0; i < 2; i++) {
+    if (comes_twice(request, names[i])) return complain(request, 400, "%s comes twice", names[i]);
+  }
   const mend_str encoding = http_request_field(request, "transfer-encoding");
   const mend_str length = http_request_field(request, "content-length");
   if (encoding.ptr != NULL && (length.ptr != NULL || !http_name_is(encoding, "chunked"))) {
@@ -123,13 +171,12 @@ static http_progress begin_body(http_request *request) {
 
 static http_progress parse_head(http_request *request) {
   mend_str rest = {request->head.data, request->head.len};
-  if (!parse_first_line(request, take_until(&rest, '\n'))) {
-    return complain(request, 400, "the first line is no HTTP/1.1 request");
-  }
+  const mend_str first = take_until(&rest, '\n');
+  if (!parse_first_line(request, first)) return complain(request, 400, "the first line is no HTTP/1.1 request");
+  if (find_control(first) != NULL) return complain(request, 400, "the first line has a control character in it");
   while (rest.len > 0) {
-    if (!parse_field(request, take_until(&rest, '\n'))) {
-      return complain(request, 400, "a line of the head is no header, or there are too many");
-    }
+    const http_progress progress = parse_field(request, take_until(&rest, '\n'));
+    if (progress != HTTP_COMPLETE) return progress;
   }
   const mend_str connection = http_request_field(request, "connection");
   request->keep_alive = request->old ? http_name_is(connection, "keep-alive") : !http_name_is(connection, "close");

@@ -1,4 +1,5 @@
-/* An HTTP/1.1 request, read as it comes: bodies by content-length or in chunks, within limits. */
+/* An HTTP/1.1 request, read as it comes: bodies by content-length or in chunks, within limits. What a client should not
+ * send is refused: it may be what a test is looking for. */
 #ifndef MEND_PROGRAM_FAULT_SERVER_HTTP_REQUEST_H
 #define MEND_PROGRAM_FAULT_SERVER_HTTP_REQUEST_H
 
@@ -26,7 +27,7 @@ typedef struct http_request {
   bool expects;    /* the client waits for "100 Continue"; whoever sends that clears it */
   /* After HTTP_BAD. */
   int status;
-  const char *complaint;
+  char complaint[160];
   /* Private. */
   int state;
   uint64_t left; /* bytes of the body, or of the chunk, to come */
@@ -42,6 +43,9 @@ http_progress http_request_read(http_request *request, struct evbuffer *input);
 bool http_request_begun(const http_request *request);
 /* The value of the header of this name (lower case); absent when there is none. */
 mend_str http_request_field(const http_request *request, const char *name);
+
+/* Whether a reply of this status has a body. */
+bool http_status_has_body(int status);
 
 /* Appends the text with %XX as bytes; what is no such escape stays. */
 void http_percent_decode(mend_str text, mend__buffer *to);

@@ -1,6 +1,7 @@
 #include "program/fault_server/instead.h"
 
 #include "program/fault_server/gzip.h"
+#include "program/fault_server/http_request.h"
 
 /* Repeated pieces are of this size. */
 enum { KIB = 1024, MIB = 1024 * 1024 };
@@ -68,7 +69,8 @@ void instead_endless_line(const fault_plan *plan, delivery *to) {
 
 void instead_empty_body(const fault_plan *plan, delivery *to) {
   to->status = plan->status != 0 ? (int)plan->status : 200;
-  mend__buffer_printf(&to->bytes, "HTTP/1.1 %d Empty\r\ncontent-length: 0\r\n\r\n", to->status);
+  mend__buffer_printf(&to->bytes, "HTTP/1.1 %d Empty\r\n%s\r\n", to->status,
+                      http_status_has_body(to->status) ? "content-length: 0\r\n" : "");
   delivery_end(to, ENDING_KEEP, false);
 }
 

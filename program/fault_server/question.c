@@ -179,6 +179,7 @@ static void read_body(question *asked, mend_str body) {
 
 void question_read(question *asked, const http_request *request, mend_str path, mend_str query) {
   asked->old_http = request->old;
+  asked->head_only = mend_str_equal(request->method, MEND_STR("HEAD"));
   find_route(asked, request, path);
   find_key(asked, request, query);
   if (request->body.len > 0) read_body(asked, text_of(&request->body));

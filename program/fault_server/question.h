@@ -19,6 +19,7 @@ typedef struct question {
   const struct dialect *dialect; /* never NULL */
   uint64_t number;               /* of the request, from 1: identifiers are made from it */
   bool old_http;                 /* it cannot take chunks */
+  bool head_only;                /* HEAD: no body */
   bool stream, log_probs, usage;
   mend__buffer model, text; /* text: the last user message */
   text_list tools;          /* names */

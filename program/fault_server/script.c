@@ -1,10 +1,12 @@
 #include "program/fault_server/script.h"
 
 #include "core/memory.h"
+#include "core/text.h"
 #include "program/fault_server/faults.h"
-#include "program/replay/json_fields.h"
+#include "program/fault_server/given.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 
 typedef struct rule {
   char *path, *model, *key; /* NULL: any */
@@ -21,14 +23,17 @@ struct script {
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-static mend_status wrong(const script *of, mend_error *error, const char *what) {
-  return mend_error_set(error, MEND_EINVAL, "rule %zu: %s", of->count + 1, what);
+/* A sentence about the rule that is being read, and the place it is about. */
+static mend_status wrong(const script *of, mend_str place, mend_error *error, const char *what) {
+  mend_error_set(error, MEND_EINVAL, "rule %zu: %s", of->count + 1, what);
+  mend__error_place(error, (mend_str){of->text, (size_t)(place.ptr - of->text)});
+  return MEND_EINVAL;
 }
 
 /* An absent value leaves NULL. */
 static mend_status read_pattern(const script *of, mend_str value, const char *complaint, char **to, mend_error *error) {
   if (value.ptr == NULL) return MEND_OK;
-  if (!json_is_string(value)) return wrong(of, error, complaint);
+  if (!json_is_string(value)) return wrong(of, value, error, complaint);
   const mend_str inside = json_string_inside(value);
   *to = mend__alloc(NULL, inside.len + 1);
   if (*to == NULL) return MEND_ENOMEM;
@@ -36,50 +41,47 @@ static mend_status read_pattern(const script *of, mend_str value, const char *co
   return MEND_OK;
 }
 
-static mend_status read_nth(const script *of, mend_str value, rule *to, mend_error *error) {
-  static const char complaint[] = "nth: expected a number from 1, or [first, last] with null for no end";
-  to->first = 1;
-  to->last = UINT64_MAX;
-  if (value.ptr == NULL) return MEND_OK;
-  if (json_is_number(value)) {
-    if (mend_json_uint64(value, &to->first) != MEND_OK || to->first == 0) return wrong(of, error, complaint);
-    to->last = to->first;
-    return MEND_OK;
-  }
+/* A number from 1. */
+static bool read_ordinal(mend_str value, uint64_t *ret_number) {
+  return json_is_number(value) && mend_json_uint64(value, ret_number) == MEND_OK && *ret_number > 0;
+}
+
+static bool read_range(mend_str value, rule *to) {
   json_elements each = json_elements_of(value);
   mend_str first, last, more;
   if (!json_elements_next(&each, &first) || !json_elements_next(&each, &last) || json_elements_next(&each, &more))
-    return wrong(of, error, complaint);
-  const bool endless = last.ptr[0] == 'n';
-  if (!json_is_number(first) || mend_json_uint64(first, &to->first) != MEND_OK || to->first == 0 ||
-      (!endless && (!json_is_number(last) || mend_json_uint64(last, &to->last) != MEND_OK || to->last < to->first)))
-    return wrong(of, error, complaint);
-  return MEND_OK;
+    return false;
+  if (!read_ordinal(first, &to->first)) return false;
+  return last.ptr[0] == 'n' || (read_ordinal(last, &to->last) && to->last >= to->first);
+}
+
+static mend_status read_nth(const script *of, mend_str value, rule *to, mend_error *error) {
+  to->first = 1;
+  to->last = UINT64_MAX;
+  if (value.ptr == NULL) return MEND_OK;
+  if (read_ordinal(value, &to->first)) {
+    to->last = to->first;
+    return MEND_OK;
+  }
+  if (read_range(value, to)) return MEND_OK;
+  return wrong(of, value, error, "nth: expected a number from 1, or [first, last] with null for no end");
 }
 
 /* Another member than those of `fields` is an error that names it. */
 static mend_status check_members(const script *of, mend_str object, const json_field *fields, size_t count,
                                  mend_error *error) {
-  mend_json json;
-  mend_json_init(&json, object, MEND_JSON_DEPTH_MAX);
-  mend_json_next(&json);
-  while (mend_json_next(&json) == MEND_JSON_KEY) {
-    bool known = false;
-    for (size_t i = 0; i < count; i++)
-      known |= mend_json_is(&json, fields[i].name);
-    if (!known)
-      return mend_error_set(error, MEND_EINVAL, "rule %zu: unknown member \"%.*s\"", of->count + 1,
-                            MEND_STR_ARG(json.slice));
-    mend_json_skip(&json);
-  }
-  return MEND_OK;
+  char what[128];
+  const mend_str unknown = given_unknown_member(object, fields, count);
+  if (unknown.ptr == NULL) return MEND_OK;
+  snprintf(what, sizeof what, "unknown member \"%.*s\"", MEND_STR_ARG(unknown));
+  return wrong(of, unknown, error, what);
 }
 
 static mend_status read_match(const script *of, mend_str match, rule *to, mend_error *error) {
   enum { PATH, MODEL, KEY, NTH, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("path"), JSON_FIELD("model"), JSON_FIELD("key"), JSON_FIELD("nth")};
   if (match.ptr != NULL) {
-    if (!json_is_object(match)) return wrong(of, error, "match: expected an object");
+    if (!json_is_object(match)) return wrong(of, match, error, "match: expected an object");
     json_fields_read(match, fields, COUNT, NULL);
     const mend_status status = check_members(of, match, fields, COUNT, error);
     if (status != MEND_OK) return status;
@@ -90,27 +92,35 @@ static mend_status read_match(const script *of, mend_str match, rule *to, mend_e
   return status == MEND_OK ? read_nth(of, fields[NTH].value, to, error) : status;
 }
 
-/* Faults that are none should not wait for the request that needs them. */
+/* Absent is fine. */
 static mend_status check_faults(const script *of, mend_str faults, mend_error *error) {
   fault_plan plan;
   mend_error reason = MEND_ERROR_INIT;
+  if (faults.ptr == NULL) return MEND_OK;
   plan_init(&plan);
   const mend_status status = fault_apply_json(&plan, faults, &reason);
   plan_free(&plan);
-  return status == MEND_EINVAL ? wrong(of, error, reason.message) : status;
+  return status == MEND_EINVAL ? wrong(of, faults, error, reason.message) : status;
+}
+
+/* Absent is fine. */
+static mend_status check_reply(const script *of, mend_str reply, mend_error *error) {
+  mend_str place;
+  mend_error reason = MEND_ERROR_INIT;
+  if (reply.ptr == NULL || given_check(reply, &place, &reason) == MEND_OK) return MEND_OK;
+  return wrong(of, place, error, reason.message);
 }
 
 static mend_status read_rule(const script *of, mend_str object, rule *to, mend_error *error) {
   enum { MATCH, FAULTS, REPLY, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("match"), JSON_FIELD("faults"), JSON_FIELD("reply")};
-  if (!json_is_object(object)) return wrong(of, error, "expected an object");
+  if (!json_is_object(object)) return wrong(of, object, error, "expected an object");
   json_fields_read(object, fields, COUNT, NULL);
   to->faults = fields[FAULTS].value;
   to->reply = fields[REPLY].value;
   mend_status status = check_members(of, object, fields, COUNT, error);
-  if (status == MEND_OK && to->reply.ptr != NULL && !json_is_object(to->reply))
-    status = wrong(of, error, "reply: expected an object");
-  if (status == MEND_OK && to->faults.ptr != NULL) status = check_faults(of, to->faults, error);
+  if (status == MEND_OK) status = check_reply(of, to->reply, error);
+  if (status == MEND_OK) status = check_faults(of, to->faults, error);
   return status == MEND_OK ? read_match(of, fields[MATCH].value, to, error) : status;
 }
 

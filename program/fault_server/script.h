@@ -13,10 +13,10 @@
  * The first rule that matches is used. Everything in "match" must hold, nothing need be there; path and model are
  * patterns with * and ?. nth counts, from 1, the requests for which the rest of the rule's match holds and that no
  * earlier rule took; [2, null] has no end.
- * faults: a list as in a URL, or an array of faults, each as it is. reply: see answer.h.
+ * faults: a list as in a URL, or an array of faults, each as it is. reply: see given.h.
  */
 typedef struct script script;
-/* The text is copied. Errors, with line and column where it is no JSON: MEND_EINVAL, MEND_ESYNTAX, MEND_ENOMEM. */
+/* The text is copied. Errors: MEND_ESYNTAX and MEND_EINVAL with line and column, MEND_ENOMEM. */
 mend_status script_new(mend_str text, script **ret_script, mend_error *error);
 /* NULL is allowed. */
 void script_free(script *of);

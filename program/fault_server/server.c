@@ -5,6 +5,7 @@
 #include "program/fault_server/compose.h"
 #include "program/fault_server/connection.h"
 #include "program/fault_server/faults.h"
+#include "program/fault_server/given.h"
 #include "program/fault_server/instead.h"
 #include "program/fault_server/script.h"
 
@@ -115,7 +116,10 @@ static mend_str choose_all(choosing *to, fault_server *server, const fault_excha
   choose_by_model(to, text_of(&asked->model));
   if (to->plan.reuse_reset && exchange->nth > 1) to->plan.instead = instead_reset;
   const mend_str given = http_request_field(exchange->request, "x-mend-reply");
-  return given.ptr != NULL ? given : chosen.reply;
+  if (given.ptr == NULL) return chosen.reply; /* which was checked with its script */
+  mend_str place;
+  if (to->status == MEND_OK) to->status = given_check(given, &place, &to->error);
+  return given;
 }
 
 /* A wrong fault must not pass for one that was asked for: no provider answers 418. */

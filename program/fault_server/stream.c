@@ -128,6 +128,10 @@ void stream_put_text(stream *to, event_kind kind, const char *name, mend_str dat
   if (to->plan->error_first && kind != EVENT_EXTRA && !to->over) cut_off(to, CUT_ERROR);
   if (kind == EVENT_CONTENT && !to->over) cut_off(to, plan_cut_at(to->plan, to->contents));
   if (to->over || left_out) return;
+  if (delivery_is_too_large(to->to)) {
+    break_off(to, ENDING_CLOSE);
+    return;
+  }
   if (kind != EVENT_EXTRA) put_between(to);
   if (to->plan->bad_json && kind == EVENT_CONTENT && to->contents == 0) data.len /= 2;
   send_event(to, name, data, wait_before(to, kind), 1);

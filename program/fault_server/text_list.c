@@ -1,6 +1,7 @@
 #include "program/fault_server/text_list.h"
 
 void text_list_init(text_list *list) {
+  list->is_full = false;
   mend__buffer_init(&list->bytes, NULL);
   mend__buffer_init(&list->ends, NULL);
 }
@@ -11,6 +12,8 @@ void text_list_free(text_list *list) {
 }
 
 void text_list_add(text_list *list, mend_str text) {
+  list->is_full |= text.len > TEXT_LIST_BYTES_MAX - list->bytes.len || text_list_count(list) == TEXT_LIST_COUNT_MAX;
+  if (list->is_full) return;
   mend__buffer_str(&list->bytes, text);
   const size_t end = list->bytes.len;
   mend__buffer_bytes(&list->ends, (const char *)&end, sizeof end);

@@ -7,7 +7,9 @@
 typedef struct text_list {
   mend__buffer bytes;
   mend__buffer ends; /* a size_t each: where in bytes a text ends */
+  bool is_full;      /* a text was one too many or too long; from then on none is taken */
 } text_list;
+enum { TEXT_LIST_BYTES_MAX = 32 * 1024 * 1024, TEXT_LIST_COUNT_MAX = 250000 };
 
 void text_list_init(text_list *list);
 void text_list_free(text_list *list);

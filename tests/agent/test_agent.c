@@ -1,82 +1,10 @@
-/* Agents: options, pieces as they come, runs that are aborted while a model or a tool works, answers that are
- * enriched. */
+/* Agents: pieces as they come, runs that are aborted while a model or a tool works, answers that are enriched. */
 #include "agent/world.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #define SECOND MEND_SECOND_NS
-
-/* ---- Options ---- */
-
-typedef struct options_case {
-  const char *what, *sentence;
-  bool no_model, no_boundary, no_tools;
-  uint32_t max_turns;
-  const char *sizeless; /* "options", "request", "tool"; "": none of them */
-} options_case;
-
-static void want_refusal(const world *w, const options_case *each) {
-  mend_tool_spec spec = {.size = sizeof spec, .name = MEND_STR("echo")};
-  mend_model_request request = MEND_MODEL_REQUEST_INIT;
-  mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
-  mend_error error = MEND_ERROR_INIT;
-  mend_agent *agent = NULL;
-  if (strcmp(each->sizeless, "options") == 0) options.size = 0;
-  if (strcmp(each->sizeless, "request") == 0) request.size = 0;
-  if (strcmp(each->sizeless, "tool") == 0) spec.size = 0;
-  options.request = &request;
-  options.model = each->no_model ? NULL : w->model;
-  options.boundary = each->no_boundary ? NULL : mend_healing_boundary(w->runner);
-  options.tools = each->no_tools ? NULL : &spec;
-  options.tool_count = 1;
-  options.max_turns = each->max_turns;
-  const mend_status status = mend_agent_new(&options, &agent, &error);
-  cr_assert_eq(status, each->sentence != NULL ? MEND_EINVAL : MEND_OK, "%s: %s", each->what, error.message);
-  if (each->sentence != NULL) cr_assert_not_null(strstr(error.message, each->sentence), "%s", error.message);
-  mend_agent_free(agent);
-}
-
-Test(agent, options_that_cannot_be) {
-  static const options_case rows[] = {
-      {"fine", NULL, false, false, false, 1, ""},
-      {"no model", "mend_agent_options.model", true, false, false, 1, ""},
-      {"no boundary", "mend_agent_options.boundary", false, true, false, 1, ""},
-      {"no tools", "tool_count (1)", false, false, true, 1, ""},
-      {"no turns", "max_turns: 0 is out of range", false, false, false, 0, ""},
-      {"too many turns", "max_turns: 10001 is out of range", false, false, false, 10001, ""},
-      {"no size", "size is 0", false, false, false, 1, "options"},
-      {"a bad request", "mend_model_request: size is 0", false, false, false, 1, "request"},
-      {"a bad tool", "mend_tool_spec: size is 0", false, false, false, 1, "tool"},
-  };
-  world w;
-  world_open(&w, NULL);
-  world_open_model(&w, "scripted:" MEND_TEST_DATA "/agent/stories/tools.json");
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-    want_refusal(&w, &rows[i]);
-  mend_agent_free(NULL);
-  mend_agent_report_clear(NULL);
-  world_close(&w);
-}
-
-Test(agent, calls_that_cannot_be) {
-  world w;
-  mend_error error = MEND_ERROR_INIT;
-  mend_agent_report small = MEND_AGENT_REPORT_INIT;
-  mend_enriched enriched = MEND_ENRICHED_INIT;
-  small.size--;
-  world_open(&w, NULL);
-  world_open_model(&w, "scripted:" MEND_TEST_DATA "/agent/stories/tools.json");
-  world_open_agent(&w, (mend_agent_options)MEND_AGENT_OPTIONS_INIT);
-  cr_assert_eq(mend_agent_run(NULL, MEND_STR("go"), NULL, &error), MEND_EINVAL);
-  cr_assert_not_null(strstr(error.message, "the agent is NULL"));
-  cr_assert_eq(mend_agent_run(w.agent, MEND_STR("go"), &small, &error), MEND_EINVAL);
-  cr_assert_not_null(strstr(error.message, "its size is too small"));
-  cr_assert_eq(mend_agent_run_enriched(w.agent, MEND_STR("go"), NULL, &enriched, NULL, &error), MEND_EINVAL);
-  cr_assert_eq(mend_messages_count(mend_agent_messages(w.agent)), 0);
-  cr_assert_eq(mend_agent_run(w.agent, MEND_STR("go"), NULL, NULL), MEND_OK); /* nobody asks */
-  world_close(&w);
-}
 
 /* ---- On the loop's thread ---- */
 
@@ -247,16 +175,14 @@ Test(agent, an_abort_ends_it_at_once) {
 
 /* Aborted again and again at any moment: it always ends, and ends once. */
 Test(agent, an_abort_at_any_moment) {
-  for (int round = 0; round < 40; round++) {
+  for (unsigned round = 1; round <= 40; round++) {
     world w;
     world_open(&w, NULL);
     world_open_model(&w, "scripted:" MEND_TEST_DATA "/agent/endless.json");
     world_open_agent(&w, (mend_agent_options)MEND_AGENT_OPTIONS_INIT);
     absent a = {.w = &w, .report = MEND_AGENT_REPORT_INIT};
     pthread_create(&a.thread, NULL, run_agent, &a);
-    wait_for_event(&w, MEND_EVENT_AGENT_START);
-    for (int i = 0; i < round * 7; i++)
-      sched_yield();
+    world_wait_for_events(&w, round);
     mend_run_abort(mend_boundary_run(mend_healing_boundary(w.runner)), MEND_STR("enough"), MEND_STR("me"));
     pthread_join(a.thread, NULL);
     cr_assert(a.status == MEND_ABORTED || (a.status == MEND_OK && a.report.end == MEND_AGENT_TURNS), "%s",

@@ -10,6 +10,7 @@
 #include "support/test_support.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 typedef struct world {
@@ -23,6 +24,7 @@ typedef struct world {
   mend_model *model;
   mend_agent *agent;
   atomic_uint of_kind[MEND_EVENT_KIND_COUNT]; /* how many events of each kind there were */
+  atomic_uint events;                         /* of all kinds */
   size_t threads;
 
   pthread_mutex_t lock; /* covers what follows */
@@ -36,6 +38,7 @@ static inline mend_status note_event(void *ctx, const mend_event *event) {
   world *w = ctx;
   const mend_str topic = mend_bus_topic_name(w->bus, event->topic);
   atomic_fetch_add(&w->of_kind[event->kind], 1);
+  atomic_fetch_add(&w->events, 1);
   if (event->kind == MEND_EVENT_MODEL_DELTA || memcmp(topic.ptr, "tool.", 5) == 0) return MEND_OK;
   pthread_mutex_lock(&w->lock);
   mend__buffer_printf(&w->topics, " %.*s", MEND_STR_ARG(topic));
@@ -49,6 +52,13 @@ static inline void world_forget_events(world *w) {
   pthread_mutex_unlock(&w->lock);
   for (size_t i = 0; i < MEND_EVENT_KIND_COUNT; i++)
     atomic_store(&w->of_kind[i], 0);
+  atomic_store(&w->events, 0);
+}
+
+/* Until there were so many, or an agent's run is over. */
+static inline void world_wait_for_events(const world *w, unsigned count) {
+  while (atomic_load(&w->events) < count && atomic_load(&w->of_kind[MEND_EVENT_AGENT_END]) == 0)
+    sched_yield();
 }
 
 /* ---- Tools ---- */

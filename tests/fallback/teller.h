@@ -60,9 +60,9 @@ static void teller_note(void *ctx, const mend_reply *partial) {
     tell_count(lines, "reasoning", partial->usage.reasoning);
     mend__buffer_char(lines, '\n');
   }
-  if (partial->finish_reason.ptr != NULL) {
-    mend__buffer_printf(lines, "finish %s ", mend_finish_name(partial->finish));
-    mend__buffer_json_string(lines, partial->finish_reason);
+  if (partial->finish_reason.ptr != NULL || partial->finish != MEND_FINISH_UNKNOWN) {
+    mend__buffer_printf(lines, "finish %s", mend_finish_name(partial->finish));
+    tell_text(lines, " ", partial->finish_reason);
     mend__buffer_char(lines, '\n');
   }
   if (partial->model.ptr != NULL) mend__buffer_printf(lines, "model %.*s\n", MEND_STR_ARG(partial->model));
@@ -75,8 +75,14 @@ static void teller_note(void *ctx, const mend_reply *partial) {
   mend__buffer_char(lines, '\n');
 }
 
+static void teller_cover(void *ctx, size_t at, size_t len) {
+  mend__buffer *raw = &((teller *)ctx)->raw;
+  cr_assert(!raw->failed && at <= raw->len && len <= raw->len - at);
+  memset(raw->data + at, '*', len);
+}
+
 static inline mend__decoder_listener teller_listener(teller *self) {
-  return (mend__decoder_listener){.delta = teller_delta, .note = teller_note, .ctx = self};
+  return (mend__decoder_listener){teller_delta, teller_note, teller_cover, self};
 }
 
 /* ---- Replies ---- */

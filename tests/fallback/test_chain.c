@@ -28,6 +28,9 @@ static void take_step(troupe *t, mend_model_request *request, mend_str step) {
   if (mend__json_says(step, "temperature")) request->temperature = 0.5;
   if (mend__json_says(step, "attempts")) request->max_attempts = 2;
   if (mend__json_says(step, "once")) request->max_attempts = 1;
+  if (mend__json_says(step, "cent")) request->max_cost_usd = 0.01;
+  if (mend__json_says(step, "any cost")) request->max_cost_usd = 0;
+  if (mend__json_says(step, "short")) request->max_tokens = 100;
   if (mend__json_says(step, "impatient")) request->clocks.total_s = 1;
   if (!mend__json_says(step, "ask") && !mend__json_says(step, "wait")) return;
   mend_exchange *exchange = send_to(t, request, &a);
@@ -57,9 +60,9 @@ static size_t read_texts(mend_str array, char room[ACTORS][64], const char *text
 }
 
 static void play_story(mend_str line) {
-  mend__json_field fields[] = {{.name = "profile"}, {.name = "models"},   {.name = "do"},  {.name = "log"},
-                               {.name = "names"},   {.name = "provider"}, {.name = "rows"}};
-  cr_assert(mend__json_fields_read(line, fields, 7), "%.*s", MEND_STR_ARG(line));
+  mend__json_field fields[] = {{.name = "profile"}, {.name = "models"},   {.name = "do"},   {.name = "log"},
+                               {.name = "names"},   {.name = "provider"}, {.name = "rows"}, {.name = "known"}};
+  cr_assert(mend__json_fields_read(line, fields, 8), "%.*s", MEND_STR_ARG(line));
   char part_room[ACTORS][64], name_room[ACTORS][64];
   const char *parts[ACTORS + 1], *names[ACTORS + 1] = {"a", "b", "c", "d"};
   read_texts(fields[1].value, part_room, parts);
@@ -67,9 +70,10 @@ static void play_story(mend_str line) {
   troupe t;
   const bool is_seed = mend__json_says(fields[0].value, "seed");
   const char *provider = fields[5].value.ptr != NULL ? "one" : NULL;
-  char rows[256];
+  char rows[256], known[512];
   snprintf(rows, sizeof rows, "%.*s", MEND_STR_ARG(fields[6].value));
-  open_with_rows(&t, is_seed ? MEND_FALLBACK_SEED : MEND_FALLBACK_RESILIENT, provider, names, parts, rows);
+  snprintf(known, sizeof known, "%.*s", MEND_STR_ARG(fields[7].value));
+  open_with_tables(&t, is_seed ? MEND_FALLBACK_SEED : MEND_FALLBACK_RESILIENT, provider, names, parts, rows, known);
   mend_model_request request = world_request(&t.w);
   mend__json_elements steps = mend__json_elements_of(fields[2].value);
   mend_str step;

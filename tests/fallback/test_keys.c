@@ -299,18 +299,26 @@ Test(keys, covering) {
       {"abcdefg and bcdefghi", "abcdefghij", "abcdefg and ********"},
       {"12345678", "1234567812345679", "********"},
       {"1234567812345679", "1234567812345679", "****************"},
-      {"abcdefgh\\/ijklmnop", "abcdefgh/ijklmnop", "********\\*********"},
+      {"abcdefgh\\/ijklmnop", "abcdefgh/ijklmnop", "******************"},
+      {"\\u0061bcdefghij", "abcdefghij", "***************"},
+      {"\\u0041bcdefghij", "abcdefghij", "\\u0041*********"},
+      {"abc\\u006", "abc\\u006", "abc\\u006"},
+      {"C:\\abcdefghij\\", "abcdefghij", "C:\\**********\\"},
+      {"\\nabcdefghij", "abcdefghij", "\\n**********"},
       {"EMPTY is the key", "EMPTY", "EMPTY is the key"},
       {"no key", NULL, "no key"},
       {"", "abcdefghij", ""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     mend__buffer text;
+    mend__secret secret;
     mend__buffer_init(&text, NULL);
     mend__buffer_str(&text, mend_str_from(cases[i].text));
-    mend__secret_cover(&text, cases[i].key);
+    cr_assert_eq(mend__secret_init(&secret, NULL, cases[i].key), MEND_OK);
+    mend__secret_cover(&text, &secret);
     mend__buffer_char(&text, '\0');
     cr_assert_str_eq(text.data, cases[i].covered);
+    mend__secret_free(&secret);
     mend__buffer_free(&text);
   }
 }

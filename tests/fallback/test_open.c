@@ -259,6 +259,7 @@ static bool open_without_memory(size_t n, bool after) {
   options.key_count = 3;
   options.endpoints = endpoints;
   options.endpoint_count = 1;
+  options.models = "{\"gpt-*\": {\"context_tokens\": 5}}";
   mend_model *chain = NULL;
   mend_error error = MEND_ERROR_INIT;
   mend_test_allocator_arm(&w.memory, n, after);

@@ -91,6 +91,12 @@ static const struct {
       {"anthropic-ratelimit-input-tokens-remaining", "0"},
       {"anthropic-ratelimit-output-tokens-reset", "2026-11-30T16:21:00Z"}},
      17},
+    {429, {{"retry-after", "100000000000000000"}}, 604800},
+    {503, {{"retry-after", "99999999999999999999999999999999999999999999999999999999999999"}}, 604800},
+    {503, {{"retry-after", "Fri, 31 Dec 9999 23:59:59 GMT"}}, 604800},
+    {429, {{"retry-after-ms", "99999999999999999999999999999h"}}, 604800},
+    {429, {{"retry-after-ms", "700000000"}}, 604800},
+    {429, {{"x-ratelimit-reset-requests", "1000000d"}}, 604800},
     {429, {{"anthropic-ratelimit-reset", "2026-11-30T16:20:05Z"}}, MEND_NAN},
     {200, {{"x-ratelimit-reset-requests", "6ms"}}, MEND_NAN},
     {400,
@@ -112,6 +118,8 @@ Test(retry_after, heads) {
   }
 }
 
+#define NINES "99999999999999999999999999999999999999999999999999" /* seven of these are more than a double holds */
+
 static const struct {
   const char *body;
   double seconds;
@@ -120,6 +128,8 @@ static const struct {
      "google.rpc.QuotaFailure\"},{\"@type\":\"type.googleapis.com/google.rpc.RetryInfo\",\"retryDelay\":\"17s\"}]}}",
      17},
     {"{\"error\":{\"details\":[{\"retryDelay\":\"0.5s\"}]}}", 0.5},
+    {"{\"error\":{\"details\":[{\"retryDelay\":\"100000000000000000s\"}]}}", 604800},
+    {"{\"error\":{\"details\":[{\"retryDelay\":\"" NINES NINES NINES NINES NINES NINES NINES "s\"}]}}", 604800},
     {"{\"error\":{\"details\":[{\"retryDelay\":17}]}}", MEND_NAN},
     {"{\"error\":{\"details\":{}}}", MEND_NAN},
     {"{\"error\":\"slow down\"}", MEND_NAN},

@@ -17,10 +17,10 @@ static void draft_note(void *ctx, const mend_reply *partial) { cr_assert_eq(mend
 /* Adds the turn that a provider's reply is. */
 static void add_turn(mend_messages *messages, const mend__dialect *dialect, mend_str text, const char *title) {
   mend__draft *draft = mend__draft_new(messages, NULL);
-  const mend__decoder_listener listener = {draft_delta, draft_note, draft};
+  const mend__decoder_listener listener = {.delta = draft_delta, .note = draft_note, .ctx = draft};
   mend__decoder decoder;
   mend_reply reply = MEND_REPLY_INIT;
-  mend__decoder_init(&decoder, dialect, messages, NULL, &listener);
+  mend__decoder_init(&decoder, dialect, messages, NULL, NULL, &listener);
   cr_assert_eq(play(&decoder, text), MEND__READING_COMPLETE, "%s", title);
   mend__decoder_free(&decoder);
   cr_assert_eq(mend__draft_finish(draft, &reply), MEND_OK);

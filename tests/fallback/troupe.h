@@ -32,6 +32,7 @@ static const act acts[] = {
     {'s', NULL, true, "reset", 0, NULL, MEND_NAN, true, false}, /* a stale connection */
     {'w', NULL, true, NULL, 429, NULL, 1.5, false, false},
     {'W', NULL, true, NULL, 429, NULL, 30, false, false},
+    {'%', NULL, true, NULL, 429, NULL, 1.5, false, false}, /* and has cost something */
     FAULT('r', "refused"),
     FAULT('d', "dns"),
     FAULT('z', "certificate"),
@@ -41,9 +42,11 @@ static const act acts[] = {
     FAULT('u', "cut"),
     FAULT('m', "malformed"),
     FAULT('n', "not_supported"),
+    FAULT('B', "begin"), /* refuses in the same call */
     FAULT('M', "no_memory"),
     ANSWER('9', 429, NULL),
     ANSWER('5', 503, NULL),
+    ANSWER('$', 503, NULL), /* and has cost something */
     ANSWER('2', 500, NULL),
     ANSWER('3', 502, NULL),
     ANSWER('7', 501, NULL),
@@ -111,6 +114,12 @@ static inline void actor_answers(mend_exchange *exchange, const act *told) {
     mend_exchange_delta(exchange, &delta);
   }
   if (told->hangs) return;
+  if (told->letter == '$' || told->letter == '%') {
+    mend_reply used = MEND_REPLY_INIT;
+    used.usage.input = 4000;
+    used.usage.output = 500;
+    mend_exchange_note(exchange, &used);
+  }
   if (told->fails) {
     actor_fails(exchange, told);
     return;
@@ -123,7 +132,6 @@ static inline void actor_answers(mend_exchange *exchange, const act *told) {
 }
 
 static inline mend_status actor_begin(void *ctx, mend_exchange *exchange, mend_error *error) {
-  (void)error;
   actor *self = ctx;
   const size_t last = strlen(self->part) - 1;
   const char letter = self->part[self->asked < last ? self->asked : last];
@@ -131,6 +139,7 @@ static inline mend_status actor_begin(void *ctx, mend_exchange *exchange, mend_e
   self->temperature = mend_exchange_request(exchange)->temperature;
   if (act_of(letter)->hangs) self->held = exchange;
   note(self->w, "%s%c", self->name, letter);
+  if (letter == 'B') return mend_error_set(error, MEND_EINVAL, "says B");
   actor_answers(exchange, act_of(letter));
   return MEND_OK;
 }
@@ -158,6 +167,7 @@ typedef struct troupe {
   mend_model *chain;
   mend_subscription *subscription;
   const char *rows;                 /* of its classification; NULL: the built-in ones */
+  const char *models;               /* what is known of them; NULL: nothing */
   char alerts[1024], healing[4096]; /* written by the loop's thread while the test waits for it */
 } troupe;
 
@@ -204,6 +214,8 @@ static inline mend_fallback_options options_of(troupe *t, mend_fallback_profile 
   options.seed = 1;
   options.log = on_alert;
   options.log_ctx = t;
+  options.classification = t->rows;
+  options.models = t->models;
   return options;
 }
 
@@ -215,7 +227,6 @@ static inline mend_status troupe_try_open(troupe *t, mend_fallback_profile profi
   mend_model *models[ACTORS];
   size_t count = 0;
   mend_fallback_options options = options_of(t, profile);
-  options.classification = t->rows;
   mend_status status = mend_bus_subscribe(t->w.bus, "*", log_healing, t, NULL, &t->subscription);
   for (; status == MEND_OK && parts[count] != NULL; count++) {
     status = actor_open(&t->actors[count], &t->w, provider != NULL ? provider : providers[count], names[count],
@@ -226,16 +237,19 @@ static inline mend_status troupe_try_open(troupe *t, mend_fallback_profile profi
   return status;
 }
 
-static inline void open_with_rows(troupe *t, mend_fallback_profile profile, const char *provider,
-                                  const char *const *names, const char *const *parts, const char *rows) {
-  *t = (troupe){.rows = rows[0] != '\0' ? rows : NULL};
+static inline const char *text_or_none(const char *text) { return text[0] != '\0' ? text : NULL; }
+
+static inline void open_with_tables(troupe *t, mend_fallback_profile profile, const char *provider,
+                                    const char *const *names, const char *const *parts, const char *rows,
+                                    const char *models) {
+  *t = (troupe){.rows = text_or_none(rows), .models = text_or_none(models)};
   world_open(&t->w);
   cr_assert_eq(troupe_try_open(t, profile, provider, names, parts), MEND_OK);
 }
 
 static inline void troupe_open(troupe *t, mend_fallback_profile profile, const char *provider, const char *const *names,
                                const char *const *parts) {
-  open_with_rows(t, profile, provider, names, parts, "");
+  open_with_tables(t, profile, provider, names, parts, "", "");
 }
 
 static inline void troupe_free(troupe *t) {

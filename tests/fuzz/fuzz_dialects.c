@@ -1,16 +1,34 @@
 /* Replies of every provider, as streams and whole: whatever comes, what is told is well-formed, calls count from 0
- * without gaps, and each begins with an id and a name. The first byte says which provider. */
+ * without gaps, each begins with an id and a name, and the key is nowhere. The first byte says which provider. */
 #include "core/text.h"
 #include "fallback/dialect.h"
 #include "fuzz/fuzz.h"
 #include "http/sse.h"
 #include "mend/json.h"
 
+#define KEY "sk-key/1"
+
 typedef struct listening {
   mend__decoder decoder;
-  mend__buffer raw;
-  uint32_t calls; /* so far */
+  mend__buffer raw, text, thinking, args; /* args: those of the call that came last */
+  uint32_t calls;                         /* so far */
+  uint32_t index;                         /* of `args` */
 } listening;
+
+static void must_not_tell(mend_str text) {
+  MUST(text.len == 0 || memmem(text.ptr, text.len, KEY, sizeof KEY - 1) == NULL);
+}
+
+static void gather(listening *self, const mend_delta *delta) {
+  mend__buffer *all = delta->kind == MEND_PART_TEXT ? &self->text : &self->thinking;
+  if (delta->kind == MEND_PART_CALL) {
+    all = &self->args;
+    if (delta->index != self->index) mend__buffer_clear(all);
+    self->index = delta->index;
+  }
+  mend__buffer_str(all, delta->text);
+  must_not_tell(mend__buffer_text(all));
+}
 
 static void must_be_text(mend_str text) {
   mend__buffer json;
@@ -27,6 +45,8 @@ static void must_be_text(mend_str text) {
 static void hear_delta(void *ctx, const mend_delta *delta) {
   listening *self = ctx;
   must_be_text(delta->text);
+  must_not_tell(delta->signature);
+  gather(self, delta);
   if (delta->kind != MEND_PART_CALL) return;
   MUST(delta->index <= self->calls);
   if (delta->index < self->calls) return;
@@ -34,6 +54,8 @@ static void hear_delta(void *ctx, const mend_delta *delta) {
   MUST(delta->call_id.len > 0 && delta->name.len > 0);
   must_be_text(delta->call_id);
   must_be_text(delta->name);
+  must_not_tell(delta->call_id);
+  must_not_tell(delta->name);
 }
 
 static void hear_note(void *ctx, const mend_reply *partial) {
@@ -41,13 +63,29 @@ static void hear_note(void *ctx, const mend_reply *partial) {
   mend__buffer_str(&self->raw, partial->raw);
   must_be_text(partial->model);
   must_be_text(partial->finish_reason);
+  must_not_tell(partial->model);
+  must_not_tell(partial->finish_reason);
+}
+
+static void hear_cover(void *ctx, size_t at, size_t len) {
+  mend__buffer *raw = &((listening *)ctx)->raw;
+  MUST(at <= raw->len && len <= raw->len - at);
+  memset(raw->data + at, '*', len);
+}
+
+static const mend__secret *key(void) {
+  static mend__secret secret;
+  if (secret.text == NULL) MUST(mend__secret_init(&secret, NULL, KEY) == MEND_OK);
+  return &secret;
 }
 
 static void open_listening(listening *self, const mend__dialect *dialect, const mend_messages *messages) {
-  const mend__decoder_listener listener = {hear_delta, hear_note, self};
-  self->calls = 0;
-  mend__buffer_init(&self->raw, NULL);
-  mend__decoder_init(&self->decoder, dialect, messages, NULL, &listener);
+  const mend__decoder_listener listener = {hear_delta, hear_note, hear_cover, self};
+  *self = (listening){.calls = 0};
+  mend__buffer *const buffers[] = {&self->raw, &self->text, &self->thinking, &self->args};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    mend__buffer_init(buffers[i], NULL);
+  mend__decoder_init(&self->decoder, dialect, messages, key(), NULL, &listener);
 }
 
 static void close_listening(listening *self, mend__reading reading) {
@@ -56,11 +94,14 @@ static void close_listening(listening *self, mend__reading reading) {
     MUST((mend__decoder_end(&self->decoder) == MEND__READING_COMPLETE) == self->decoder.has_finish);
     const mend_str raw = {self->raw.data, self->raw.len};
     MUST(raw.len == 0 || mend_json_check(raw, MEND_JSON_DEPTH_MAX, NULL) == MEND_OK);
+    must_not_tell(raw);
   } else {
     MUST(self->decoder.fault.len <= 65536);
   }
   mend__decoder_free(&self->decoder);
-  mend__buffer_free(&self->raw);
+  mend__buffer *const buffers[] = {&self->raw, &self->text, &self->thinking, &self->args};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+    mend__buffer_free(buffers[i]);
 }
 
 typedef struct streaming {

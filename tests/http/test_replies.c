@@ -13,6 +13,7 @@ static reply replies[] = {
     {"/until-closed", OK "Connection: close\r\n\r\nhello", 0, CLOSE},
     {"/interim", "HTTP/1.1 103 Early Hints\r\nContent-Type: no\r\n\r\n" OK "Content-Length: 5\r\n\r\nhello", 0, KEEP},
     {"/nothing", "HTTP/1.1 204 No Content\r\n\r\n", 0, KEEP},
+    {"/v1/./a/../%2e%2e/b", OK "Content-Length: 5\r\n\r\nas is", 0, KEEP},
     {"/moved", "HTTP/1.1 302 Found\r\nLocation: /ok\r\nContent-Length: 4\r\n\r\nmove", 0, KEEP},
     {"/busy", "HTTP/1.1 503 Busy\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", 0, KEEP},
     {"/refused", "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nContent-Length: 2\r\n\r\nno", 0, KEEP},
@@ -25,6 +26,7 @@ static reply replies[] = {
     {"/bad-chunk", OK "Transfer-Encoding: chunked\r\n\r\nhello\r\n", 0, CLOSE},
     {"/no-http", "SSH-2.0-OpenSSH\r\n\r\n", 0, CLOSE},
     {"/bad-length", OK "Content-Length: many\r\n\r\nhello", 0, CLOSE},
+    {"/negative-length", OK "Content-Length: -5\r\n\r\nhello", 0, CLOSE},
     {"/long-head", OK "|" LINES_OF_1_KB, 0, OVER_AGAIN},
     {"/long-line", OK "X: |0123456789", 0, OVER_AGAIN},
     {"/endless", OK "\r\n|0123456789012345678901234567890123456789", 0, OVER_AGAIN},
@@ -59,6 +61,7 @@ static const struct {
     {"/until-closed", 200, "", "hello", "", true},
     {"/interim", 200, "", "hello", "", true},
     {"/nothing", 204, "", "", "", true},
+    {"/v1/./a/../%2e%2e/b", 200, "", "as is", "", true},
     {"/moved", 302, "", "move", "", true},
     {"/busy", 503, "application/json", "{}", "", true},
     {"/refused", 401, "", "no", "", true},
@@ -72,12 +75,35 @@ static const struct {
     {"/bad-chunk", 200, "", "", "malformed", true},
     {"/no-http", 0, "", "", "malformed", false},
     {"/bad-length", 0, "", "", "malformed", true},
+    {"/negative-length", 0, "", "", "malformed", true},
     {"/long-head", 0, "", "", "malformed", true},
     {"/long-line", 0, "", "", "malformed", true},
     {"/no-gzip", 200, "", "", "malformed", true},
     {"/bomb", 200, "", NULL, "too_large", true},
     {"/endless", 200, "", NULL, "too_large", true},
 };
+
+/* Where the fault alone would not do. */
+static const struct {
+  const char *path, *message;
+} sentences[] = {
+    {"/half-a-head", "the connection was closed before the reply was complete"},
+    {"/half-a-body", "the connection was closed before the reply was complete: 5 of 10 bytes of its body had come"},
+    {"/half-chunked", "the connection was closed before the reply was complete: 5 bytes of its body had come"},
+    {"/bad-length", "the content-length of the reply is no length"},
+    {"/negative-length", "the content-length of the reply is no length"},
+    {"/no-http", "the reply is no HTTP"},
+    {"/long-head", "the head of the reply is too long"},
+    {"/bad-chunk", "the body of the reply is not in chunks, as its head says"},
+    {"/no-gzip", "the body of the reply could not be decompressed"},
+    {"/endless", "the reply is larger than allowed"},
+};
+
+static void check_sentence(const char *path, const char *message) {
+  for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+    if (strcmp(sentences[i].path, path) == 0) cr_assert_str_eq(message, sentences[i].message, "%s: %s", path, message);
+  }
+}
 
 static void check_told(client_world *w, size_t i) {
   exchange e;
@@ -92,6 +118,7 @@ static void check_told(client_world *w, size_t i) {
   if (told[i].body != NULL) cr_assert(body_is(&e, told[i].body), "%s: %.*s", path, (int)e.body.len, e.body.data);
   cr_assert(e.body_len <= e.request.body_limit, "%s", path);
   cr_assert_eq(e.fault[0] == '\0', e.message[0] == '\0', "%s", path);
+  check_sentence(path, e.message);
   cr_assert_eq(e.ends, 1u, "%s", path);
   cr_assert_eq(e.any_byte, told[i].any_byte, "%s", path);
   finish_exchange(&e);

@@ -32,7 +32,7 @@ static void on_ready(void *ctx, int fd, bool can_read, bool can_write) {
 
 static void watch_now(void *ctx) {
   watching *w = ctx;
-  w->status = mend__loop_watch(w->world.loop, w->near, w->reads, w->writes, on_ready, w, &w->descriptor);
+  w->status = mend__loop_watch(w->world.loop, w->near, "test", w->reads, w->writes, on_ready, w, &w->descriptor);
 }
 
 static void want_now(void *ctx) {

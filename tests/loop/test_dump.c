@@ -1,7 +1,10 @@
 /* mend_loop_dump: what it says of a loop, while others use it, and without memory. */
+#include "loop/room.h"
 #include "loop/world.h"
 
 #include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 static void do_little(void *ctx) { (void)ctx; }
 
@@ -72,7 +75,8 @@ Test(loop_dump, tells_what_waits) {
              "drivers: 2\n"
              "  context 0x%llx, deadline 0.000007 s\n"
              "  context 0x%llx, deadline never\n"
-             "timers: 1, deadline 0.000003001 s\n",
+             "timers: 1, deadline 0.000003001 s\n"
+             "descriptors: 0\n",
              (unsigned long long)(uintptr_t)&first_ns, (unsigned long long)(uintptr_t)&second_ns);
     expect(&w, cases[i].head, tail);
 
@@ -81,6 +85,76 @@ Test(loop_dump, tells_what_waits) {
     mend_timer_cancel(&late);
     cr_assert_eq(mend_loop_remove_driver(w.loop, &first_ns), MEND_OK);
     cr_assert_eq(mend_loop_remove_driver(w.loop, &second_ns), MEND_OK);
+    close_world(&w);
+  }
+}
+
+/* ---- Descriptors ---- */
+
+typedef struct watched {
+  world *world;
+  int fd;
+  mend__descriptor *descriptor;
+  bool reads, writes;
+} watched;
+
+static void ignore_ready(void *ctx, int fd, bool can_read, bool can_write) {
+  (void)ctx, (void)fd, (void)can_read, (void)can_write;
+}
+
+static void watch_now(void *ctx) {
+  watched *w = ctx;
+  cr_assert_eq(mend__loop_watch(w->world->loop, w->fd, "a test", w->reads, w->writes, ignore_ready, w, &w->descriptor),
+               MEND_OK);
+}
+
+static void want_now(void *ctx) {
+  const watched *w = ctx;
+  cr_assert_eq(mend__descriptor_want(w->descriptor, w->reads, w->writes), MEND_OK);
+}
+
+static void unwatch_now(void *ctx) { mend__descriptor_unwatch(&((watched *)ctx)->descriptor); }
+
+static void call(watched *w, void (*function)(void *ctx), bool reads, bool writes) {
+  w->reads = reads;
+  w->writes = writes;
+  mend__loop_call(w->world->loop, function, w);
+}
+
+static void expect_descriptors(world *w, const watched *first, const char *first_wants, const watched *second) {
+  char tail[300];
+  int len = snprintf(tail, sizeof tail, "descriptors: %d\n", second != NULL ? 2 : 1);
+  if (second != NULL) {
+    len += snprintf(tail + len, sizeof tail - (size_t)len,
+                    "  %d (a test), waits to be written, context 0x%llx, since 0.000002 s\n", second->fd,
+                    (unsigned long long)(uintptr_t)second);
+  }
+  snprintf(tail + len, sizeof tail - (size_t)len, "  %d (a test), waits %s, context 0x%llx, since 0.000001 s\n",
+           first->fd, first_wants, (unsigned long long)(uintptr_t)first);
+  expect(w, "loop, ", tail);
+}
+
+Test(loop_dump, tells_descriptors) {
+  static const world_kind kinds[] = {OWN_THREAD_VIRTUAL, DISPATCHED_VIRTUAL};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    world w;
+    open_world(&w, kinds[i]);
+    watched first = {.world = &w, .fd = eventfd(0, EFD_CLOEXEC)}, second = {.world = &w, .fd = eventfd(0, EFD_CLOEXEC)};
+    const uint64_t full = UINT64_MAX - 1;
+    cr_assert_eq(write(second.fd, &full, sizeof full), (ssize_t)sizeof full);
+    call(&first, watch_now, true, false);
+    expect_descriptors(&w, &first, "to be read", NULL);
+    cr_assert_eq(mend_clock_advance(w.clock, 1000), MEND_OK);
+    call(&second, watch_now, false, true);
+    expect_descriptors(&w, &first, "to be read", &second);
+    call(&first, want_now, false, false);
+    expect_descriptors(&w, &first, "for nothing now", &second);
+    call(&second, unwatch_now, false, false);
+    expect_descriptors(&w, &first, "for nothing now", NULL);
+    call(&first, unwatch_now, false, false);
+    expect(&w, "loop, ", "descriptors: 0\n");
+    close(first.fd);
+    close(second.fd);
     close_world(&w);
   }
 }
@@ -119,7 +193,8 @@ Test(loop_dump, on_the_loop_and_before_it_is_dispatched) {
            "  function 0x%llx, context 0x%llx\n"
            "  function 0x%llx, context 0\n"
            "drivers: 0\n"
-           "timers: 0, deadline never\n",
+           "timers: 0, deadline never\n"
+           "descriptors: 0\n",
            (unsigned long long)(uintptr_t)dump_from_posted, (unsigned long long)(uintptr_t)&p,
            (unsigned long long)(uintptr_t)do_little);
   expect(&w, "loop, a caller's base, not dispatched yet: waiting; turns 0, references 1\n", tail);
@@ -183,6 +258,13 @@ static void *post_and_arm(void *ctx) {
     mend_loop_after(u->world->loop, (uint64_t)i * 100, do_little, NULL, &timer);
     mend_timer_cancel(&timer);
   }
+  watched w = {.world = u->world, .fd = eventfd(0, EFD_CLOEXEC)};
+  for (int i = 0; i < ROUNDS / 10; i++) {
+    call(&w, watch_now, true, false);
+    call(&w, want_now, false, false);
+    call(&w, unwatch_now, false, false);
+  }
+  close(w.fd);
   atomic_fetch_sub(u->working, 1);
   return NULL;
 }

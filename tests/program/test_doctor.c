@@ -10,6 +10,8 @@ typedef struct visit_case {
   const char *says[3]; /* parts of what it prints */
 } visit_case;
 
+#define OPENAI "OPENAI_API_KEY=" KEY " mend doctor --base-url openai=$URL/fault/"
+
 static const visit_case cases[] = {
     /* What is looked at here */
     {"mend doctor --help", 0, {"Usage: mend doctor", "OPENAI_API_KEY", "Exit status: 0 there is no problem"}},
@@ -69,6 +71,54 @@ static const visit_case cases[] = {
      {"refuses the key in GEMINI_API_KEY"}},
     {"mend doctor --base-url compatible=$URL/fault/status=404,html/v1 compatible:llama", 0, {"has no list of models"}},
     {"mend doctor --base-url compatible=$URL/fault/overloaded/v1 compatible:llama", 0, {"has trouble (status 503)"}},
+    /* 200, and no list of models: nobody looked at the key */
+    {OPENAI "html,status=200/v1 openai:gpt-4.1",
+     0,
+     {"1 answers with an HTML page, not with a list", "0 problems, 1 warning"}},
+    {OPENAI "body=%7B%7D,status=200/v1 openai:gpt-4.1",
+     0,
+     {"answers with JSON that is no list", "0 problems, 1 warning"}},
+    {OPENAI "body=7,status=200/v1 openai:gpt-4.1", 0, {"answers with JSON that is no list", "0 problems, 1 warning"}},
+    {OPENAI "empty_body/v1 openai:gpt-4.1", 0, {"answers with an empty body, not", "0 problems, 1 warning"}},
+    {OPENAI "not_json/v1 openai:gpt-4.1", 0, {"answers with text that is no JSON, not", "0 problems, 1 warning"}},
+    {OPENAI "overloaded,error_200/v1 openai:gpt-4.1", 0, {"answers with an error, not", "0 problems, 1 warning"}},
+    {OPENAI "status=204/v1 openai:gpt-4.1", 0, {"has no list of models (status 204)", "0 problems, 1 warning"}},
+    {OPENAI "body=[%22x%22],status=200/v1 openai:x", 0, {", and takes the key", "0 problems, 0 warnings"}},
+    {OPENAI "body=%7B%22models%22:[%7B%22name%22:%22models%2Fx%22%7D]%7D,status=200/v1 openai:x",
+     0,
+     {", and takes the key", "0 problems, 0 warnings"}},
+    {OPENAI "body=%7B%22data%22:[]%2C%22has_more%22:true%7D,status=200/v1 openai:x", 0, {"0 problems, 0 warnings"}},
+    /* One cause, one problem */
+    {"mend doctor --base-url openai=$URL/v1 openai:a openai:b",
+     1,
+     {"problem      openai:a: there is no key for openai", "not checked  openai:b: first what is said of openai:a",
+      "1 problem, 0 warnings"}},
+    {"OPENAI_API_KEY='" KEY "\n' mend doctor --base-url openai=$URL/v1 openai:a openai:b",
+     1,
+     {"problem      openai:a: the key in", "not checked  openai:b: ", "1 problem, 0 warnings"}},
+    {"OPENAI_API_KEY=" KEY " mend doctor --base-url openai=http://x.invalid/v1 openai:a openai:b",
+     1,
+     {"plain http to x.invalid, which is not this machine, was not allowed Correct --base-url.",
+      "1 problem, 0 warnings"}},
+    {"OPENAI_API_KEY=" KEY " mend doctor --base-url openai=ftp://x openai:a openai:b",
+     1,
+     {"has to begin with http:// or https://", "1 problem, 0 warnings"}},
+    {"mend doctor compatible:a compatible:b", 1, {"it needs a base URL", "1 problem, 0 warnings"}},
+    {"OPENAI_API_KEY=" KEY " mend doctor --base-url openai=$URL/fault/bad_key/v1 openai:a openai:b",
+     1,
+     {"refuses the key", "1 problem, 0 warnings"}},
+    {"OPENAI_API_KEY=" KEY " mend doctor --base-url openai=http://127.0.0.1:1/v1 openai:a openai:b",
+     1,
+     {"nothing listens there", "1 problem, 0 warnings"}},
+    {OPENAI "header=date:%20Mon%2C%2030%20Nov%202020%2017:03:31%20GMT/v1 --base-url "
+            "compatible=$URL/fault/header=date:%20Mon%2C%2030%20Nov%202020%2017:03:31%20GMT/v1 openai:fault-1 "
+            "compatible:fault-1",
+     0,
+     {"clock: it is", "0 problems, 1 warning"}},
+    {"mend doctor --base-url compatible=$URL/fault/status=204/v1 --json compatible:a",
+     0,
+     {"\"state\":\"warning\",\"check\":\"compatible\",",
+      "\"advice\":\"Check the base URL, which mostly ends in /v1.\"}"}},
     {"mend doctor --base-url compatible=$URL/fault/rate_limit/v1 compatible:llama", 0, {"takes no more requests"}},
     {"mend doctor --base-url compatible=$URL/fault/redirect=https:%2F%2Fx/v1 compatible:llama",
      1,

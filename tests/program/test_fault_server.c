@@ -1,71 +1,12 @@
 /* The fault server: each fault does what its line says. */
-#include "program/fault_client.h"
+#include "program/fault_ways.h"
 
 #include "mend/json.h"
 #include "program/fault_server/faults.h"
-#include "program/fault_server/script.h"
 #include "program/fault_server/wordings.h"
 #include "support/test_support.h"
 
-#include <stdio.h>
 #include <time.h>
-
-/* ---- Requests ----------------------------------------------------------------------------------------------- */
-
-typedef enum way {
-  CHAT,
-  CHAT_STREAM,
-  RESPONSES,
-  RESPONSES_STREAM,
-  MESSAGES,
-  MESSAGES_STREAM,
-  GEMINI,
-  GEMINI_STREAM
-} way;
-enum { WAYS = GEMINI_STREAM + 1 };
-
-#define TOOLS                                                                                                          \
-  "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"search\"}},{\"name\":\"read\"},"                         \
-  "{\"functionDeclarations\":[{\"name\":\"write\"}]}]"
-#define OPENAI_BODY(stream)                                                                                            \
-  "{\"model\":\"m\",\"stream\":" stream ",\"messages\":[{\"role\":\"system\",\"content\":\"be brief\"},"               \
-  "{\"role\":\"user\",\"content\":\"zero\"},{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"one two "    \
-  "three four\"}]}]," TOOLS "}"
-#define RESPONSES_BODY(stream) "{\"model\":\"m\",\"stream\":" stream ",\"input\":\"one two three four\"," TOOLS "}"
-#define GEMINI_BODY "{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"one two three four\"}]}]," TOOLS "}"
-
-static const struct {
-  const char *path, *body;
-} ways[WAYS] = {
-    {"/v1/chat/completions", OPENAI_BODY("false")},
-    {"/v1/chat/completions", OPENAI_BODY("true")},
-    {"/v1/responses", RESPONSES_BODY("false")},
-    {"/v1/responses", RESPONSES_BODY("true")},
-    {"/v1/messages", OPENAI_BODY("false")},
-    {"/v1/messages", OPENAI_BODY("true")},
-    {"/v1beta/models/m:generateContent", GEMINI_BODY},
-    {"/v1beta/models/m:streamGenerateContent?alt=sse", GEMINI_BODY},
-};
-
-/* headers: lines, each ended by CR LF. */
-static void send_request(const client *from, const char *prefix, way by, const char *headers) {
-  char text[4096];
-  const int len = snprintf(text, sizeof text,
-                           "POST %s%s HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer sk-fault-1\r\n"
-                           "content-length: %zu\r\n%s\r\n%s",
-                           prefix, ways[by].path, strlen(ways[by].body), headers, ways[by].body);
-  cr_assert(len > 0 && (size_t)len < sizeof text);
-  client_send(from, text);
-}
-
-static client ask(const mend_test_faults *server, const char *faults, way by, const char *until) {
-  char prefix[256];
-  client made = client_connect(server);
-  snprintf(prefix, sizeof prefix, faults[0] != '\0' ? "/fault/%s" : "%s", faults);
-  send_request(&made, prefix, by, "connection: close\r\n");
-  client_read_until(&made, until);
-  return made;
-}
 
 /* ---- Replies ------------------------------------------------------------------------------------------------ */
 
@@ -213,6 +154,10 @@ static const fault_case cases[] = {
      AT_END, FAULT_END_COMPLETE, 0},
     {"header=x-one:%201", CHAT, "\r\nx-one: 1\r\n", NULL, AT_END, FAULT_END_COMPLETE, 0},
     {"redirect=http:%2F%2Flocalhost%2F", CHAT, "302 Status", NULL, AT_END, FAULT_END_COMPLETE, 0},
+    {"status=204", CHAT, "HTTP/1.1 204 ", "content-length", AT_END, FAULT_END_COMPLETE, 0},
+    {"status=204,body=x,chunked", CHAT_STREAM, "HTTP/1.1 204 ", "chunked", AT_END, FAULT_END_COMPLETE, 0},
+    {"status=204,empty_body", CHAT, "HTTP/1.1 204 ", "content-length", AT_END, FAULT_END_COMPLETE, 0},
+    {"status=304,html", CHAT, "HTTP/1.1 304 ", "<", AT_END, FAULT_END_COMPLETE, 0},
     {"html", CHAT_STREAM, "<!DOCTYPE html>", "event-stream", AT_END, FAULT_END_COMPLETE, 0},
     {"html,overloaded", MESSAGES, "HTTP/1.1 529 Status\r\ncontent-type: text/html\r\n", "{", AT_END, FAULT_END_COMPLETE,
      0},
@@ -384,197 +329,4 @@ Test(fault_server, words_errors_as_providers_do) {
   }
   cr_assert_eq(wording_nearest("overloaded", "anthropic")->status, 529);
   cr_assert_eq(wording_find("insufficient_quota", MEND_STR("openrouter"))->status, 402);
-}
-
-/* ---- Choosing faults ------------------------------------------------------------------------------------------ */
-
-Test(fault_server, refuses_faults_that_are_none) {
-  static const struct {
-    const char *list, *sentence;
-  } wrong[] = {
-      {"reset_aftr=1", "unknown fault \"reset_aftr\"; did you mean reset_after?"},
-      {"reset_after", "reset_after needs reset_after=N"},
-      {"reset_after=x", "reset_after: expected a count, at most a million, not \"x\""},
-      {"reset_after=-1", "reset_after: expected a count, at most a million, not \"-1\""},
-      {"deltas=1000001", "deltas: expected a count, at most a million, not \"1000001\""},
-      {"status=2", "status: expected 200 to 599, not 2"},
-      {"hang=1", "hang takes no parameter"},
-      {"delay=1e9", "delay: expected seconds, at most a day, not \"1e9\""},
-      {"retry_after_date=soon", "retry_after_date: expected seconds, at most a day, not \"soon\""},
-      {"overloaded=nobody", "overloaded: nobody is called \"nobody\"; --list tells who has words for it"},
-      {"hang,,close", "unknown fault \"\"; --list tells them all"},
-  };
-  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    fault_plan plan;
-    mend_error error = MEND_ERROR_INIT;
-    plan_init(&plan);
-    cr_assert_eq(fault_apply_list(&plan, mend_str_from(wrong[i].list), &error), MEND_EINVAL, "%s", wrong[i].list);
-    cr_assert_str_eq(error.message, wrong[i].sentence);
-    plan_free(&plan);
-  }
-  mend_test_faults *server = mend_test_faults_start(NULL);
-  client from = ask(server, "nonsense", CHAT, NULL);
-  cr_assert(strncmp(from.text, "HTTP/1.1 418 ", 13) == 0, "%s", from.text);
-  client_close(&from);
-  mend_test_faults_stop(server);
-}
-
-static void check_status(mend_test_faults *server, const char *request, int status) {
-  char wanted[32];
-  client from = client_connect(server);
-  client_send(&from, request);
-  client_read_until(&from, "\r\n");
-  snprintf(wanted, sizeof wanted, "HTTP/1.1 %d ", status);
-  cr_assert(strncmp(from.text, wanted, strlen(wanted)) == 0, "%s gave %s", request, from.text);
-  client_close(&from);
-}
-
-Test(fault_server, takes_faults_from_everywhere) {
-  mend_test_faults *server = mend_test_faults_start(NULL);
-  check_status(server, "GET /v1/models HTTP/1.1\r\n\r\n", 200);
-  check_status(server, "GET /v1beta/models HTTP/1.1\r\n\r\n", 200);
-  check_status(server, "GET /nothing HTTP/1.1\r\n\r\n", 404);
-  check_status(server, "GET http://provider/v1/models HTTP/1.1\r\n\r\n", 200);
-  check_status(server, "GET /fault/status=401/v1/models HTTP/1.1\r\n\r\n", 401);
-  check_status(server, "GET /v1/models HTTP/1.1\r\nX-Mend-Fault: status=402\r\n\r\n", 402);
-  check_status(server, "POST /v1/responses HTTP/1.1\r\ncontent-length: 28\r\n\r\n{\"model\":\"fault:status=403\"} ",
-               403);
-  check_status(server, "POST /v1beta/models/fault%3Astatus=404:generateContent HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}",
-               404);
-  check_status(server, "POST /v1/messages/count_tokens HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}", 200);
-  mend_test_faults_set(server, "status=405");
-  check_status(server, "GET /v1/models HTTP/1.1\r\n\r\n", 405);
-  mend_test_faults_set(server, "");
-  check_status(server, "GET /v1/models HTTP/1.1\r\n\r\n", 200);
-  mend_test_faults_stop(server);
-}
-
-static const char script_text[] =
-    "{\"rules\": ["
-    "{\"match\": {\"nth\": [1, 2], \"key\": \"sk-fault-1\", \"path\": \"*/chat/*\"}, \"faults\": \"status=503\"},"
-    "{\"match\": {\"nth\": 2, \"model\": \"?\"}, \"faults\": [\"body={\\\"a\\\":1,\\\"b\\\":2}\", \"status=400\"]},"
-    "{\"match\": {\"nth\": [3, null], \"key\": \"sk-fault-1\"},"
-    " \"reply\": {\"texts\": [\"All\", \" is\"], \"thinking\": \"Hm.\","
-    "             \"tool_calls\": [{\"name\": \"search\", \"args\": {\"q\": \"rain\"}, \"id\": \"c1\"}]}}"
-    "]}";
-
-Test(fault_server, plays_scripts) {
-  static const char *const wanted[] = {"HTTP/1.1 503 ",
-                                       "HTTP/1.1 503 ",
-                                       "\"content\":\"one two three four\"",
-                                       "{\"a\":1,\"b\":2}",
-                                       "\"content\":\"one two three four\"",
-                                       "\"content\":\"All is\"",
-                                       "\"id\":\"c1\""};
-  mend_test_faults *server = mend_test_faults_start(script_text);
-  for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-    client from = ask(server, "", CHAT, NULL);
-    cr_assert_not_null(strstr(from.text, wanted[i]), "request %zu: no %s in %s", i + 1, wanted[i], from.text);
-    client_close(&from);
-  }
-  mend_test_faults_stop(server);
-}
-
-Test(fault_server, refuses_scripts_that_are_none) {
-  static const struct {
-    const char *text, *sentence;
-    unsigned line;
-  } wrong[] = {
-      {"{\"rules\": [\n1 2]}", NULL, 2},
-      {"[]", "expected an object with an array \"rules\"", 0},
-      {"{\"rules\": [{}, {\"fault\": \"hang\"}]}", "rule 2: unknown member \"fault\"", 0},
-      {"{\"rules\": [{\"match\": {\"nht\": 1}}]}", "rule 1: unknown member \"nht\"", 0},
-      {"{\"rules\": [{\"match\": {\"nth\": 0}}]}",
-       "rule 1: nth: expected a number from 1, or [first, last] with null for no end", 0},
-      {"{\"rules\": [{\"faults\": \"hnag\"}]}", "rule 1: unknown fault \"hnag\"; did you mean hang?", 0},
-      {"{\"rules\": [{\"faults\": [7]}]}", "rule 1: faults: expected a string or an array of strings", 0},
-      {"{\"rules\": [{\"reply\": \"text\"}]}", "rule 1: reply: expected an object", 0},
-      {"{\"rules\": [{\"match\": {\"model\": 1}}]}", "rule 1: model: expected a string", 0},
-  };
-  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    script *made;
-    mend_error error = MEND_ERROR_INIT;
-    cr_assert_neq(script_new(mend_str_from(wrong[i].text), &made, &error), MEND_OK, "%s", wrong[i].text);
-    if (wrong[i].sentence != NULL) cr_assert_str_eq(error.message, wrong[i].sentence);
-    cr_assert_eq(error.line, wrong[i].line, "%s: line %u", wrong[i].text, error.line);
-  }
-}
-
-/* ---- Connections ---------------------------------------------------------------------------------------------- */
-
-/* Reads one reply whose body has a content-length. */
-static void read_reply(client *of) {
-  client_read_until(of, "\r\n\r\n");
-  const char *length = strstr(of->text, "content-length: ");
-  cr_assert_not_null(length, "%s", of->text);
-  const size_t whole = (size_t)(strstr(of->text, "\r\n\r\n") + 4 - of->text) + strtoul(length + 16, NULL, 10);
-  while (of->len < whole)
-    cr_assert(client_read(of), "%s", of->text);
-  cr_assert_eq(of->len, whole);
-}
-
-Test(fault_server, keeps_connections) {
-  mend_test_faults *server = mend_test_faults_start(NULL);
-  client from = client_connect(server);
-  for (int i = 0; i < 3; i++) {
-    send_request(&from, "/fault/reuse_reset", CHAT, "");
-    if (i > 0) break;
-    read_reply(&from);
-  }
-  client_read_until(&from, NULL);
-  cr_assert_eq(from.left, AT_RESET);
-  client_close(&from);
-  cr_assert(mend_test_faults_wait_open(server, 0));
-  const mend_test_request second = mend_test_faults_request(server, 1);
-  cr_assert(second.connection == 1 && second.nth == 2 && second.end == FAULT_END_CUT);
-  cr_assert_eq(mend_test_faults_counts(server).connections, 1);
-  mend_test_faults_stop(server);
-}
-
-Test(fault_server, keeps_what_was_asked) {
-  mend_test_faults *server = mend_test_faults_start(NULL);
-  client from = client_connect(server);
-  client_send(&from, "POST /v1/messages HTTP/1.1\r\nX-Api-Key:  sk-2 \r\ntransfer-encoding: chunked\r\n"
-                     "expect: 100-continue\r\nconnection: close\r\n\r\n");
-  client_read_until(&from, "HTTP/1.1 100 Continue\r\n\r\n");
-  client_send(&from, "5;x=y\r\n{\"a\":\r\n2\r\n1}\r\n0\r\nx-trailer: 1\r\n\r\n");
-  client_read_until(&from, NULL);
-  cr_assert_eq(from.left, AT_END);
-  client_close(&from);
-  cr_assert(mend_test_faults_wait_idle(server));
-  const mend_test_request request = mend_test_faults_request(server, 0);
-  cr_assert_str_eq(request.target, "/v1/messages");
-  cr_assert_str_eq(request.body, "{\"a\":1}");
-  cr_assert(mend_test_request_has(&request, "x-api-key:  sk-2 "));
-  cr_assert(!mend_test_request_has(&request, "x-api-key: sk-3"));
-  cr_assert(request.status == 200 && request.bytes > 0 && request.end == FAULT_END_COMPLETE);
-  mend_test_faults_stop(server);
-}
-
-Test(fault_server, refuses_requests_that_are_none) {
-  mend_test_faults *server = mend_test_faults_start(NULL);
-  check_status(server, "banana\r\n\r\n", 400);
-  check_status(server, "GET / HTTP/2.0\r\n\r\n", 400);
-  check_status(server, "GET / HTTP/1.1\r\nno colon\r\n\r\n", 400);
-  check_status(server, "POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n", 400);
-  check_status(server, "POST / HTTP/1.1\r\ncontent-length: 67108865\r\n\r\n", 413);
-  check_status(server, "POST / HTTP/1.1\r\ntransfer-encoding: gzip\r\n\r\n", 400);
-  check_status(server, "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nx\r\n", 400);
-  check_status(server, "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n1\r\nab\r\n", 400);
-  char *head = malloc(70 * 1024);
-  cr_assert_not_null(head);
-  memset(head, 'a', 70 * 1024);
-  head[70 * 1024 - 1] = '\0';
-  check_status(server, head, 431);
-  free(head);
-  mend_test_faults_stop(server);
-}
-
-Test(fault_server, stops_in_the_middle) {
-  mend_test_faults *server = mend_test_faults_start(NULL);
-  client from = ask(server, "silence_after=1", CHAT_STREAM, "\"one\"");
-  cr_assert_eq(mend_test_faults_counts(server).under_way, 1);
-  mend_test_faults_stop(server);
-  client_read_until(&from, NULL);
-  client_close(&from);
 }

@@ -45,7 +45,9 @@ static const command_case commands[] = {
     {"mend-fault-server --log nothing/log", 2, "", "mend-fault-server: nothing/log: No such file or directory\n"},
     {"printf '{\"rules\":\\n[1 2]}' > bad.json; mend-fault-server --script bad.json", 2, "", "bad.json:2:4: "},
     {"printf '{\"rules\":[{\"fault\":1}]}' > bad.json; mend-fault-server --script bad.json", 2, "",
-     "bad.json: rule 1: unknown member \"fault\"\n"},
+     "bad.json:1:13: rule 1: unknown member \"fault\"\n"},
+    {"printf '{\"rules\":[{\"reply\":\\n{\"tool_calls\":[{}]}}]}' > bad.json; mend-fault-server --script bad.json", 2,
+     "", "bad.json:2:16: rule 1: reply: tool_calls: a call needs a \"name\""},
     {"mend-fault-server --list > /dev/full", 2, "", "mend-fault-server: standard output: No space left on device\n"},
 };
 

@@ -1,0 +1,94 @@
+/* What a request through a chain may cost, and what is told of that; chains within chains. Who is asked then is in the
+ * stories. */
+#include "fallback/troupe.h"
+
+#define PRICES                                                                                                         \
+  "{\"a\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 200},"                                                 \
+  " \"b\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 300}}"
+
+static const char *const names[] = {"a", "b", NULL};
+
+/* ---- What is told ---- */
+
+Test(chain_budget, what_is_left_is_told) {
+  static const char *const parts[] = {"o", "o", NULL};
+  troupe t;
+  answer a;
+  open_with_tables(&t, MEND_FALLBACK_RESILIENT, NULL, names, parts, "", PRICES);
+  mend_model_request request = world_request(&t.w);
+  request.max_tokens = 1000;
+  request.max_cost_usd = 0.125;
+  mend_exchange_release(send_to(&t, &request, &a));
+  cr_assert_eq(a.status, MEND_EFAILED);
+  cr_assert_str_eq(a.type, "cost_limit");
+  cr_assert_str_eq(
+      a.attempts,
+      "[{\"target\":\"t1:a\",\"class\":\"cost_limit\",\"action\":\"fail_over\",\"error\":\"asking it may cost "
+      "up to 0.200002 US dollars, of max_cost_usd 0.125 are left\",\"ms\":0},{\"target\":\"t2:b\",\"class\":"
+      "\"cost_limit\",\"action\":\"fail_over\",\"error\":\"asking it may cost up to 0.300002 US dollars, of "
+      "max_cost_usd 0.125 are left\",\"ms\":0}]",
+      "%s", a.attempts);
+  cr_assert_str_eq(t.healing, "fallback(t1:a,t2:b,cost_limit) exhausted([\"t1:a\",\"t2:b\"],cost_limit) ", "%s",
+                   t.healing);
+  cr_assert_str_eq(t.w.log, "", "nobody is asked");
+  mend_reply_clear(&a.reply);
+  troupe_close(&t);
+}
+
+static mend_status log_cost(void *ctx, const mend_event *event) {
+  const mend_model_usage_event *usage = (const mend_model_usage_event *)event;
+  note(ctx, "%u tokens, %g US dollars", (unsigned)usage->tokens, usage->cost_usd);
+  return MEND_OK;
+}
+
+Test(chain_budget, events_tell_what_was_paid) {
+  static const struct {
+    const char *models, *log;
+  } cases[] = {
+      {NULL, "2500 tokens, nan US dollars"},
+      {"{\"scripted:*/costs.json\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 8}}",
+       "2500 tokens, 0.006 US dollars"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    troupe t = {.models = cases[i].models};
+    answer a;
+    mend_error error = MEND_ERROR_INIT;
+    world_open(&t.w);
+    const mend_fallback_options options = options_of(&t, MEND_FALLBACK_RESILIENT);
+    cr_assert_eq(mend_bus_subscribe(t.w.bus, "model.usage", log_cost, &t.w, NULL, &t.subscription), MEND_OK);
+    cr_assert_eq(mend_model_open("scripted:" MEND_TEST_DATA "/fallback/chain/costs.json", &options, &t.chain, &error),
+                 MEND_OK, "%s", error.message);
+    const mend_model_request request = world_request(&t.w);
+    mend_exchange_release(send_to(&t, &request, &a));
+    cr_assert_str_eq(t.w.log, cases[i].log, "%s", t.w.log);
+    mend_reply_clear(&a.reply);
+    troupe_close(&t);
+  }
+}
+
+/* ---- Chains within chains ---- */
+
+/* The chain's first target becomes a chain of its own, in the seed profile: it repairs nothing itself. */
+static void put_chain_in_chain(troupe *t, const char *models) {
+  mend_model *inner = t->chain;
+  mend_fallback_options options = options_of(t, MEND_FALLBACK_RESILIENT);
+  options.models = models;
+  cr_assert_eq(mend_fallback_of(&inner, 1, &options, &t->chain, NULL), MEND_OK);
+  mend_model_release(inner);
+}
+
+Test(chain_budget, a_chain_in_a_chain_is_sent_the_repaired_request) {
+  static const char *const parts[] = {"Po", NULL};
+  troupe t;
+  answer a;
+  troupe_open(&t, MEND_FALLBACK_SEED, NULL, names, parts);
+  put_chain_in_chain(&t, NULL);
+  mend_model_request request = world_request(&t.w);
+  request.temperature = 0.5;
+  mend_exchange_release(send_to(&t, &request, &a));
+  cr_assert_eq(a.status, MEND_OK, "%s", a.message);
+  cr_assert_str_eq(t.w.log, "aP ao");
+  cr_assert(t.actors[0].temperature != t.actors[0].temperature, "the second time without");
+  mend_reply_clear(&a.reply);
+  troupe_close(&t);
+}
