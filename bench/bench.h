@@ -89,6 +89,11 @@ enum { BENCH_MAX_SIZES = 48 };
 /* Fills in at most BENCH_MAX_SIZES and returns how many there are. */
 size_t bench_sizes(bench_size *ret_sizes);
 
+/* ---- Alarms of Regression about random readings: false_alarms.c ---- */
+
+/* Prints a table in Markdown; the same one each time. */
+void bench_print_false_alarms(uint64_t series);
+
 /* ---- The tables: table.c; both return how many goals were missed ---- */
 
 unsigned bench_print_times(const bench_measured *rows, size_t count, bool markdown);

@@ -129,7 +129,7 @@ static int finish_output(int status) { return fflush(stdout) != 0 || ferror(stdo
 
 static int usage(FILE *out) {
   fputs("usage: mend-bench [--quick] [--markdown] [--strict] [--only TEXT]\n"
-        "       mend-bench --keys | --compiler | --instructions KEY TIMES\n\n"
+        "       mend-bench --keys | --compiler | --instructions KEY TIMES | --false-alarms SERIES\n\n"
         "Measures mend beside named peers, those that are installed, and "
         "prints one table; takes some minutes.\n\n"
         "  --quick      three short rounds instead of seven: less exact\n"
@@ -141,12 +141,24 @@ static int usage(FILE *out) {
         "  --compiler   which compiler this was built with, such as gcc-12\n"
         "  --instructions KEY TIMES  does TIMES (1 to 999999) times this number and prints "
         "nothing, to be run under callgrind\n"
+        "  --false-alarms SERIES  instead: how often Regression raises alarms about so many (1 to 999999) series of "
+        "random readings\n"
         "  --help       this text\n",
         out);
   return out == stdout ? finish_output(0) : 2;
 }
 
-enum { KEYS = 1, COMPILER, INSTRUCTIONS };
+enum { KEYS = 1, COMPILER, INSTRUCTIONS, FALSE_ALARMS };
+
+static int count_false_alarms(const char *series) {
+  const uint64_t count = read_times(series);
+  if (count == 0) {
+    fprintf(stderr, "mend-bench: SERIES is %s, expected 1 to 999999\n", series);
+    return 2;
+  }
+  bench_print_false_alarms(count);
+  return finish_output(0);
+}
 
 /* What is asked for instead of measuring. */
 static int answer(int option, char **rest, int rest_count) {
@@ -154,6 +166,7 @@ static int answer(int option, char **rest, int rest_count) {
   switch (option) {
   case KEYS: each_row(print_key, NULL); break;
   case COMPILER: print_compiler(); break;
+  case FALSE_ALARMS: return count_false_alarms(optarg);
   default: return run_for_instructions(optarg, rest[0]);
   }
   return finish_output(0);
@@ -167,6 +180,7 @@ int main(int argc, char **argv) {
                                           {"keys", no_argument, NULL, KEYS},
                                           {"compiler", no_argument, NULL, COMPILER},
                                           {"instructions", required_argument, NULL, INSTRUCTIONS},
+                                          {"false-alarms", required_argument, NULL, FALSE_ALARMS},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
   bool quick = false, markdown = false, strict = false;
@@ -179,7 +193,8 @@ int main(int argc, char **argv) {
     case 'o': only = optarg; break;
     case KEYS:
     case COMPILER:
-    case INSTRUCTIONS: return answer(option, argv + optind, argc - optind);
+    case INSTRUCTIONS:
+    case FALSE_ALARMS: return answer(option, argv + optind, argc - optind);
     case 'h': return usage(stdout);
     default: return usage(stderr);
     }

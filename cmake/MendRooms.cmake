@@ -55,19 +55,23 @@ function(mend_link_libraries target visibility)
   endforeach()
 endfunction()
 
-# mend_embed_texts(<room> <variable>): each <room>/<name>.json becomes a C text, const char mend__<room>_<name>_json[], which
-# ends with a NUL. The sources that define them are appended to the variable.
+# mend_embed_bytes(<symbol> <hexadecimal digits> <variable>): the bytes become a C text, const char <symbol>[], which ends with a
+# NUL. The source that defines it is appended to the variable.
+function(mend_embed_bytes symbol bytes variable)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  set(source ${PROJECT_BINARY_DIR}/texts/${symbol}.c)
+  file(CONFIGURE OUTPUT ${source} CONTENT "extern const char ${symbol}[];\nconst char ${symbol}[] = {\n${bytes}0};\n" @ONLY)
+  set(${variable} ${${variable}} ${source} PARENT_SCOPE)
+endfunction()
+
+# mend_embed_texts(<room> <variable>): each <room>/<name>.json becomes mend__<room>_<name>_json.
 function(mend_embed_texts room variable)
   file(GLOB texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.json)
   foreach(text IN LISTS texts)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${text})
     cmake_path(GET text STEM name)
-    set(symbol mend__${room}_${name}_json)
     file(READ ${text} bytes HEX)
-    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-    set(source ${PROJECT_BINARY_DIR}/texts/${symbol}.c)
-    file(CONFIGURE OUTPUT ${source} CONTENT "extern const char ${symbol}[];\nconst char ${symbol}[] = {\n${bytes}0};\n" @ONLY)
-    list(APPEND ${variable} ${source})
+    mend_embed_bytes(mend__${room}_${name}_json "${bytes}" ${variable})
   endforeach()
   set(${variable} ${${variable}} PARENT_SCOPE)
 endfunction()

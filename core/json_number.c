@@ -1,4 +1,5 @@
 #include "core/text.h"
+#include "mend/clock.h"
 #include "mend/json.h"
 
 #include <float.h>
@@ -97,6 +98,8 @@ double mend_json_double(mend_str number) {
   return parts.negative ? -value : value;
 }
 
+static const uint64_t SECONDS_MAX_NS = UINT64_C(1) << 63;
+
 static bool is_integer(mend_str digits) {
   for (size_t i = 0; i < digits.len; i++) {
     if (!mend__is_digit(digits.ptr[i])) return false;
@@ -138,8 +141,27 @@ mend_status mend_json_uint64(mend_str number, uint64_t *ret_value) {
   return MEND_OK;
 }
 
+/* Seconds as clocks write them, up to ten digits with or without a fraction: 1796029200.25. */
+static bool read_plain_seconds(mend_str number, uint64_t *ret_ns) {
+  enum { WHOLE_DIGITS_MAX = 10 };
+  uint64_t ns = 0, unit = MEND_SECOND_NS;
+  size_t at = 0;
+  for (; at < number.len && mend__is_digit(number.ptr[at]); at++)
+    ns = ns * 10 + (uint64_t)(number.ptr[at] - '0');
+  if (at == 0 || at > WHOLE_DIGITS_MAX) return false;
+  ns *= unit;
+  if (at < number.len && number.ptr[at] == '.') at++;
+  for (; at < number.len && mend__is_digit(number.ptr[at]); at++) {
+    unit /= 10;
+    ns += unit * (uint64_t)(number.ptr[at] - '0');
+  }
+  if (at < number.len || ns > SECONDS_MAX_NS) return false;
+  *ret_ns = ns;
+  return true;
+}
+
 mend_status mend_json_seconds_ns(mend_str number, uint64_t *ret_ns) {
-  const uint64_t limit = UINT64_C(1) << 63;
+  if (read_plain_seconds(number, ret_ns)) return MEND_OK;
   decimal rest = read_decimal(number);
   bool zero = rest.next == rest.end;
   if (rest.negative && !zero) return MEND_ELIMIT;
@@ -147,7 +169,7 @@ mend_status mend_json_seconds_ns(mend_str number, uint64_t *ret_ns) {
   for (int64_t digits = zero ? 0 : rest.point + 9; digits > 0; digits--) {
     int digit = take_digit(&rest);
     uint64_t units = digit > 0 ? (uint64_t)digit : 0;
-    if (__builtin_mul_overflow(ns, 10, &ns) || ns > limit - units) return MEND_ELIMIT;
+    if (__builtin_mul_overflow(ns, 10, &ns) || ns > SECONDS_MAX_NS - units) return MEND_ELIMIT;
     ns += units;
   }
   *ret_ns = ns;

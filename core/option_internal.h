@@ -14,7 +14,8 @@ typedef enum mend__option_type {
   MEND__OPTION_CHOICE,
   MEND__OPTION_NAMES,
   MEND__OPTION_LIMITS,
-  MEND__OPTION_MASKS
+  MEND__OPTION_MASKS,
+  MEND__OPTION_COUNTS
 } mend__option_type;
 
 typedef struct mend__option {
@@ -31,7 +32,7 @@ typedef struct mend__option {
   unsigned chosen;            /* the default of a CHOICE */
 } mend__option;
 
-/* Whether its value is JSON text: NAMES, LIMITS or MASKS. */
+/* Whether its value is JSON text: NAMES, LIMITS, MASKS or COUNTS. */
 static inline bool mend__option_is_text(const mend__option *option) { return option->type >= MEND__OPTION_NAMES; }
 
 /* Which option stands where in the table. */
@@ -94,7 +95,7 @@ mend__option_fault mend__option_refuse(mend_str given, const char *problem);
 mend__option_fault mend__option_check_range(const mend__option *option, mend__option_value value, mend_str given);
 /* Reads one well-formed JSON value. A text option's value is the JSON itself, whose shape is another question. */
 mend__option_fault mend__option_parse(const mend__option *option, mend_str json, mend__option_value *ret_value);
-/* Whether well-formed JSON text has the shape of NAMES, LIMITS or MASKS. */
+/* Whether well-formed JSON text has the shape of NAMES, LIMITS, MASKS or COUNTS. */
 mend__option_fault mend__option_check_shape(const mend__option *option, mend_str json, const mend_allocator *allocator);
 /* Fills in the sentence for a fault; `called` is the option's name or alias. */
 mend_status mend__option_report(const mend__option *option, const char *called, mend__option_fault fault,
@@ -105,6 +106,7 @@ mend_status mend__option_report(const mend__option *option, const char *called, 
 struct mend_option_tree {
   const mend_allocator *allocator;
   mend_options options;
+  bool given[MEND__OPTIONS_COUNT];  /* by name: a mode does not change it */
   char *texts[MEND__OPTIONS_COUNT]; /* owned: what the text options point to */
 };
 
@@ -112,6 +114,7 @@ struct mend_option_tree {
 typedef struct mend__option_draft {
   const mend_allocator *allocator;
   mend_options options;
+  bool given[MEND__OPTIONS_COUNT];
   char *texts[MEND__OPTIONS_COUNT];
 } mend__option_draft;
 

@@ -74,6 +74,16 @@ static mend_status load_group(option_loader *loader, size_t group, const char *k
   return status;
 }
 
+/* In a group's object its name may stand before the option's once more. */
+static const char *find_nearest(const option_loader *loader, mend_str name) {
+  if (loader->group == NULL) return mend__option_nearest_key(name);
+  const size_t group_len = strlen(loader->group) + 1;
+  const char *called = NULL;
+  const mend_str own = {name.ptr + group_len, name.len > group_len ? name.len - group_len : 0};
+  if (mend__option_find(own, &called) != NULL) return called;
+  return mend_option_nearest(name);
+}
+
 static mend_status load_member(option_loader *loader) {
   char room[KEY_ROOM];
   const mend_str name = member_name(loader, room);
@@ -83,8 +93,7 @@ static mend_status load_member(option_loader *loader) {
   if (option != NULL) return load_option(loader, option, called, key_place);
   const char *const *group = loader->group == NULL ? mend__option_group_find(name) : NULL;
   if (group != NULL) return load_group(loader, (size_t)(group - mend__option_groups), key_place);
-  const char *nearest = loader->group == NULL ? mend__option_nearest_key(name) : mend_option_nearest(name);
-  return fail_at(loader, key_place, mend__option_report_unknown(name, nearest, loader->error));
+  return fail_at(loader, key_place, mend__option_report_unknown(name, find_nearest(loader, name), loader->error));
 }
 
 /* Of the object that was just opened. */

@@ -42,6 +42,14 @@ static mend__option_fault check_seconds(mend_json *json) {
   return isfinite(seconds) && seconds > 0 ? MEND__OPTION_FINE : refuse(json, "out of range");
 }
 
+static mend__option_fault check_count(mend_json *json) {
+  if (json->token != MEND_JSON_NUMBER) return refuse(json, "not a number");
+  uint64_t count;
+  const mend_status status = mend_json_uint64(json->slice, &count);
+  if (status == MEND_EINVAL) return refuse(json, "not an integer");
+  return status == MEND_OK && count > 0 ? MEND__OPTION_FINE : refuse(json, "out of range");
+}
+
 /* Keys are compared unescaped: their copies go, one after the other, to `room`. */
 static mend__option_fault check_key(const mend_json *json, mend__strmap *seen, char **room) {
   if (json->slice.len == 0) return mend__option_refuse(with_quotes(json), "empty");
@@ -80,6 +88,8 @@ mend__option_fault mend__option_check_shape(const mend__option *option, mend_str
   switch (option->type) {
   case MEND__OPTION_LIMITS:
     return object ? check_members(&json, allocator, check_seconds) : refuse(&json, "not an object");
+  case MEND__OPTION_COUNTS:
+    return object ? check_members(&json, allocator, check_count) : refuse(&json, "not an object");
   case MEND__OPTION_MASKS:
     if (object) return check_members(&json, allocator, check_names);
     return json.token == MEND_JSON_ARRAY ? check_names(&json) : refuse(&json, "neither");

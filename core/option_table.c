@@ -42,6 +42,9 @@ CHOICE(watch, mode, MEND_WATCH_MODE_CHOICES)
 #define TYPE_MASKS(group, name, value, low, high)                                                                      \
   .range = "array of argument names, or one name, or object of such arrays by tool",                                   \
   .expected = "an array of argument names, or an object of such arrays by tool", .fallback = "[]"
+#define TYPE_COUNTS(group, name, value, low, high)                                                                     \
+  .range = "object of integers >= 1 by tool name or pattern",                                                          \
+  .expected = "an object of integers >= 1 by tool name or pattern", .fallback = "{}"
 
 /* ---- The table ---- */
 
@@ -112,8 +115,16 @@ static const char *type_name(mend__option_type type) {
   case MEND__OPTION_NAMES: return "names";
   case MEND__OPTION_LIMITS: return "limits";
   case MEND__OPTION_MASKS: return "masks";
+  case MEND__OPTION_COUNTS: return "counts";
   }
   return "";
+}
+
+static const char *evidence_default(size_t index) {
+#define EVIDENCE_DEFAULT(group, name, value, json)                                                                     \
+  if (index == MEND__OPTION_INDEX(group, name)) return json;
+  MEND_EVIDENCE_DEFAULTS(EVIDENCE_DEFAULT)
+  return NULL;
 }
 
 mend_status mend_option_at(size_t index, mend_option_info *ret_info) {
@@ -127,6 +138,7 @@ mend_status mend_option_at(size_t index, mend_option_info *ret_info) {
       .fallback = option->choices != NULL ? option->choices[option->chosen] : option->fallback,
       .range = option->range,
       .help = option->help,
+      .evidence = evidence_default(index),
   };
   memcpy(ret_info, &info, info.size < sizeof info ? info.size : sizeof info);
   return MEND_OK;

@@ -22,6 +22,12 @@ void mend_option_tree_free(mend_option_tree *tree) {
 
 const mend_options *mend_option_tree_get(const mend_option_tree *tree) { return &tree->options; }
 
+bool mend_option_tree_given(const mend_option_tree *tree, mend_str name) {
+  const char *called;
+  const mend__option *option = mend__option_find(name, &called);
+  return option != NULL && tree->given[option - mend__options];
+}
+
 mend_status mend_option_tree_check(const mend_option_tree *tree, mend_error *error) {
   return mend_options_check(&tree->options, error);
 }
@@ -29,7 +35,9 @@ mend_status mend_option_tree_check(const mend_option_tree *tree, mend_error *err
 /* ---- Drafts ---- */
 
 mend__option_draft mend__option_draft_of(const mend_option_tree *tree) {
-  return (mend__option_draft){.allocator = tree->allocator, .options = tree->options};
+  mend__option_draft draft = {.allocator = tree->allocator, .options = tree->options};
+  memcpy(draft.given, tree->given, sizeof draft.given);
+  return draft;
 }
 
 void mend__option_draft_discard(mend__option_draft *draft) {
@@ -39,6 +47,7 @@ void mend__option_draft_discard(mend__option_draft *draft) {
 
 void mend__option_draft_commit(mend__option_draft *draft, mend_option_tree *tree) {
   tree->options = draft->options;
+  memcpy(tree->given, draft->given, sizeof tree->given);
   for (size_t i = 0; i < MEND__OPTIONS_COUNT; i++) {
     if (draft->texts[i] == NULL) continue;
     mend__free(tree->allocator, tree->texts[i]);
@@ -47,7 +56,8 @@ void mend__option_draft_commit(mend__option_draft *draft, mend_option_tree *tree
 }
 
 static bool is_single_name(const mend__option *option, mend_str json) {
-  return option->type != MEND__OPTION_LIMITS && json.ptr[0] == '"';
+  const bool is_object = option->type == MEND__OPTION_LIMITS || option->type == MEND__OPTION_COUNTS;
+  return !is_object && json.ptr[0] == '"';
 }
 
 static mend__option_fault check_text(const mend__option_draft *draft, const mend__option *option, mend_str json) {
@@ -74,12 +84,25 @@ static mend__option_fault keep_text(mend__option_draft *draft, const mend__optio
   return MEND__OPTION_FINE;
 }
 
+static void follow_mode(mend__option_draft *draft) {
+  mend_options profile = draft->options;
+  mend_options_set_profile(&profile, draft->options.mode);
+#define FOLLOW(group, name, value, json)                                                                               \
+  if (!draft->given[MEND__OPTION_INDEX(group, name)]) draft->options.group.name = profile.group.name;
+  MEND_EVIDENCE_DEFAULTS(FOLLOW)
+#undef FOLLOW
+}
+
 mend__option_fault mend__option_draft_set(mend__option_draft *draft, const mend__option *option, mend_str json) {
   mend__option_value value;
   mend__option_fault fault = mend__option_parse(option, json, &value);
   if (fault.status == MEND_OK && mend__option_is_text(option)) fault = keep_text(draft, option, &value.text);
-  if (fault.status == MEND_OK) mend__option_store(option, &draft->options, value);
-  return fault;
+  if (fault.status != MEND_OK) return fault;
+  mend__option_store(option, &draft->options, value);
+  const size_t index = (size_t)(option - mend__options);
+  draft->given[index] = true;
+  if (index == MEND__OPTION_INDEX(watch, mode)) follow_mode(draft);
+  return MEND__OPTION_FINE;
 }
 
 /* ---- Setting one ---- */

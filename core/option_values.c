@@ -38,7 +38,8 @@ static bool in_range(const mend__option *option, mend__option_value value) {
   case MEND__OPTION_AMOUNT:
   case MEND__OPTION_NAMES:
   case MEND__OPTION_LIMITS:
-  case MEND__OPTION_MASKS: return true;
+  case MEND__OPTION_MASKS:
+  case MEND__OPTION_COUNTS: return true;
   }
   return false;
 }
@@ -110,7 +111,8 @@ mend__option_fault mend__option_parse(const mend__option *option, mend_str text,
                                      : mend__option_refuse(text, "not a string");
   case MEND__OPTION_NAMES:
   case MEND__OPTION_LIMITS:
-  case MEND__OPTION_MASKS: ret_value->text = text; break;
+  case MEND__OPTION_MASKS:
+  case MEND__OPTION_COUNTS: ret_value->text = text; break;
   }
   return MEND__OPTION_FINE;
 }

@@ -36,7 +36,8 @@ static void write_value(mend__buffer *buffer, const mend__option *option, const 
     break;
   case MEND__OPTION_NAMES:
   case MEND__OPTION_LIMITS:
-  case MEND__OPTION_MASKS: write_text(buffer, field); break;
+  case MEND__OPTION_MASKS:
+  case MEND__OPTION_COUNTS: write_text(buffer, field); break;
   }
 }
 

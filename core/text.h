@@ -2,6 +2,7 @@
 #ifndef MEND_CORE_TEXT_H
 #define MEND_CORE_TEXT_H
 
+#include "core/block.h"
 #include "mend/core.h"
 
 /* The longest beginning of a text that is one well-formed item (a character, an escape) or could become one with more
@@ -40,6 +41,11 @@ static inline uint64_t mend__mark_special(uint64_t word) {
   return (control | quote | backslash | word) & MEND__REPEATED(0x80);
 }
 
+static inline mend__block mend__block_is_special(mend__block block) {
+  const mend__block control = (mend__block)((mend__signed_block)block < 0x20); /* or beyond ASCII, below 0 */
+  return control | mend__block_is(block, '"') | mend__block_is(block, '\\');
+}
+
 static inline bool mend__is_special(char c) {
   return (unsigned char)c < 0x20 || (unsigned char)c >= 0x80 || c == '"' || c == '\\';
 }
@@ -47,9 +53,14 @@ static inline bool mend__is_special(char c) {
 /* The first character that is not plain: a quote, a backslash, a control character, a byte from 0x80; `end` when there
  * is none. */
 static inline const char *mend__skip_plain(const char *place, const char *end) {
-  for (; end - place >= 8; place += 8) {
+  for (; end - place >= MEND__BLOCK_SIZE; place += MEND__BLOCK_SIZE) {
+    const uint32_t bits = mend__block_bits(mend__block_is_special(mend__block_at(place)));
+    if (bits != 0) return place + __builtin_ctz(bits);
+  }
+  if (end - place >= 8) {
     uint64_t marks = mend__mark_special(mend__load_little_endian(place));
     if (marks != 0) return place + __builtin_ctzll(marks) / 8;
+    place += 8;
   }
   while (place < end && !mend__is_special(*place))
     place++;

@@ -83,7 +83,9 @@ static int print_options(int count, char **groups) {
   puts("| option | default | range | what |\n|---|---|---|---|");
   for (size_t i = 0; mend_option_at(i, &info) == MEND_OK; i++) {
     if (!is_wanted(info.name, count, groups)) continue;
-    printf("| `%s` | `%s` | ", info.name, info.fallback);
+    printf("| `%s` | `%s`", info.name, info.fallback);
+    if (info.evidence != NULL) printf("; in mode evidence `%s`", info.evidence);
+    printf(" | ");
     print_cell(info.range);
     printf(" | ");
     print_cell(info.help);

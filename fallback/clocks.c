@@ -63,9 +63,9 @@ void mend__clocks_content(mend__clocks *clocks, uint64_t now_ns) {
   if (at_ns < clocks->set_to_ns) set(clocks, at_ns, now_ns);
 }
 
-const char *mend__clocks_check(mend__clocks *clocks, uint64_t now_ns) {
+const char *mend__clocks_check(mend__clocks *clocks, uint64_t judged_ns, uint64_t now_ns) {
   const due next = earliest(clocks);
-  if (next.at_ns < now_ns) return next.type;
+  if (next.at_ns < judged_ns) return next.type;
   set(clocks, next.at_ns, now_ns);
   return NULL;
 }

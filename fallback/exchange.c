@@ -153,7 +153,8 @@ static const char *timeout_sentence(const char *type) {
 
 static void ring(void *ctx) {
   mend_exchange *exchange = ctx;
-  const char *type = mend__clocks_check(&exchange->clocks, mend__exchange_now_ns(exchange));
+  const uint64_t judged_ns = mend__loop_judged_ns(exchange->model->loop);
+  const char *type = mend__clocks_check(&exchange->clocks, judged_ns, mend__exchange_now_ns(exchange));
   if (type == NULL) return;
   stop(exchange);
   end_by(exchange, MEND_EFAILED, type, timeout_sentence(type));

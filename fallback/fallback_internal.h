@@ -127,9 +127,9 @@ mend_status mend__clocks_init(mend__clocks *clocks, mend_loop *loop, void (*ring
 void mend__clocks_free(mend__clocks *clocks);
 void mend__clocks_start(mend__clocks *clocks, const mend_model_clocks *limits, uint64_t now_ns);
 void mend__clocks_content(mend__clocks *clocks, uint64_t now_ns);
-/* For `ring`: which one has run out: "connect_timeout", "first_content_timeout", "idle_timeout", "total_timeout";
- * NULL: none, and the timer is set anew. */
-const char *mend__clocks_check(mend__clocks *clocks, uint64_t now_ns);
+/* For `ring`: which one had run out at judged_ns: "connect_timeout", "first_content_timeout", "idle_timeout",
+ * "total_timeout"; NULL: none, and the timer is set anew. */
+const char *mend__clocks_check(mend__clocks *clocks, uint64_t judged_ns, uint64_t now_ns);
 
 /* ---- exchange.c ---- */
 

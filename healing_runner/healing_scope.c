@@ -43,6 +43,8 @@ static mend_status watch(mend_healing_runner *runner, mend_error *error) {
     return mend_error_set(error, status, "watching the run with %s: %s", mend_watchdog_name(watchdog),
                           mend_status_message(status));
   }
+  const mend_status status = mend__bus_set_ladder(runner->bus, &runner->config);
+  if (status != MEND_OK) return status;
   return mend_bus_set_poll_interval(runner->bus, runner->config.poll_interval_s, error);
 }
 

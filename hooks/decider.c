@@ -58,23 +58,7 @@ static bool end(mend__run_state *state) {
   return over;
 }
 
-/* ---- Asking the policy ---- */
-
-/* How the policy failed, NULL when it did not. */
-static const char *ask_policy(const mend__decider *decider, const mend_detection *detection, mend_action *ret_action) {
-  *ret_action = (mend_action){.kind = MEND_ACTION_NONE};
-  const mend_status status = decider->policy(decider->ctx, detection, ret_action);
-  const char *failure = NULL;
-  if (status != MEND_OK) {
-    failure = mend_status_name(status);
-  } else if ((unsigned)ret_action->kind > MEND_ACTION_ESCALATE) {
-    failure = "the policy answered with an action that is none";
-  } else if (memchr(ret_action->text, '\0', sizeof ret_action->text) == NULL) {
-    failure = "the policy answered with a text that does not end";
-  }
-  if (failure != NULL) *ret_action = (mend_action){.kind = MEND_ACTION_NONE};
-  return failure;
-}
+/* ---- What the policy says ---- */
 
 static mend_decision_kind decision_of(mend_action_kind kind) {
   switch (kind) {
@@ -96,6 +80,7 @@ static void publish(mend__run_state *state, const mend__decider *decider, const 
   event.decision = mend_str_from(mend_decision_kind_name(decision_of(action->kind)));
   event.hook = mend_str_from(decider->question.hook);
   event.policy_error = mend_str_from(failure);
+  if (detection->rung != MEND_RUNG_NONE) event.rung = mend_str_from(mend_rung_name(detection->rung));
   mend_run_publish(state->run, &event.event);
 }
 
@@ -199,7 +184,8 @@ mend_status mend__take_question(mend__attempt *attempt) {
 /* The action is published before it takes effect, so that it precedes what comes of it in every journal. */
 static void decide_about(mend__run_state *state, mend__decider *decider, const mend_detection *detection) {
   mend_action action;
-  const char *failure = ask_policy(decider, detection, &action);
+  const char *failure;
+  mend__decide_detection(detection, decider->policy, decider->ctx, &action, &failure);
   publish(state, decider, detection, &action, failure);
   if (action.kind == MEND_ACTION_ABORT) {
     mend__run_state_abort(state, NULL, mend_str_from(action.text), mend_str_from(decider->question.hook));

@@ -64,6 +64,8 @@ static void on_wake(evutil_socket_t fd, short events, void *ctx) {
 static void on_timer(evutil_socket_t fd, short events, void *ctx) {
   (void)fd, (void)events;
   mend_loop *loop = ctx;
+  const uint64_t now_ns = mend_clock_now(loop->clock).mono_ns;
+  loop->judged_ns = loop->armed_ns < now_ns ? loop->armed_ns : now_ns; /* a base that remembers the time is early */
   loop->armed_ns = MEND_NEVER;
   mend__loop_turn_here(loop, NULL, NULL);
 }

@@ -56,6 +56,7 @@ struct mend_loop {
   struct event *timer_event; /* NULL under a virtual clock */
   int wake_fd;               /* an eventfd */
   uint64_t armed_ns;         /* what timer_event is set to */
+  uint64_t judged_ns;        /* descriptors that were ready then have been called: what was due then is late */
 
   atomic_bool signalled; /* wake_fd was written and not yet read */
   atomic_bool stale;     /* some driver may have an earlier deadline than it answered */

@@ -46,5 +46,8 @@ mend_status mend__timer_new(mend_loop *loop, void (*function)(void *ctx), void *
 /* As mend_loop_after; what it was set to before does not count any more. */
 void mend__timer_set(mend_timer *timer, uint64_t delay_ns);
 void mend__timer_clear(mend_timer *timer);
+/* For a timer's function that has more than one deadline: those that are due at this time have passed. It is earlier
+ * than the clock's when the loop is behind, for bytes that wait to be read may have come in time. */
+uint64_t mend__loop_judged_ns(const mend_loop *loop);
 
 #endif

@@ -97,15 +97,21 @@ static void set_timer(mend_loop *loop, uint64_t due_ns) {
 static void rearm(mend_loop *loop, uint64_t now_ns) {
   const uint64_t next_ns = mend__loop_next_deadline(loop);
   if (next_ns < loop->wake_at_ns || loop->wake_at_ns <= now_ns) loop->wake_at_ns = next_ns;
-  set_timer(loop, loop->wake_at_ns);
+  if (loop->armed_ns <= now_ns) return; /* its call is to come; set anew it would be put off, for ever in a busy base */
+  set_timer(loop, loop->wake_at_ns > now_ns ? loop->wake_at_ns : now_ns);
 }
 
+/* What has become due since the timer was set waits for the next time: a call may have taken long, and the bytes that
+ * came meanwhile count. The base looks at descriptors before it calls the timer. */
 static void serve_real_time(mend_loop *loop) {
   if (loop->ending) return;
   mend__loop_ask_drivers(loop);
-  const uint64_t now_ns = mend_clock_now(loop->clock).mono_ns;
-  mend__loop_run_due(loop, now_ns);
-  if (!loop->ending) rearm(loop, now_ns);
+  mend__loop_run_due(loop, loop->judged_ns);
+  if (!loop->ending) rearm(loop, mend_clock_now(loop->clock).mono_ns);
+}
+
+uint64_t mend__loop_judged_ns(const mend_loop *loop) {
+  return loop->is_virtual ? mend_clock_now(loop->clock).mono_ns : loop->judged_ns;
 }
 
 static void begin_turn(mend_loop *loop) {

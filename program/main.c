@@ -1,7 +1,5 @@
 /* The program mend: a table of sub-commands. */
-#include "program/cli/cli.h"
-
-static const cli_command *const commands[] = {&cli_replay, &cli_doctor, NULL};
+#include "program/cli/commands.h"
 
 static void help(FILE *out) {
   fputs("Usage: mend COMMAND [ARGUMENT]...\n"
@@ -10,8 +8,8 @@ static void help(FILE *out) {
         "\n"
         "Commands:\n",
         out);
-  for (size_t i = 0; commands[i] != NULL; i++)
-    fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+  for (const cli_command *const *each = cli_commands; *each != NULL; each++)
+    fprintf(out, "  %-10s %s\n", (*each)->name, (*each)->summary);
   fputs("  help       explain a command: mend help replay\n"
         "\n"
         "Options:\n"
@@ -21,20 +19,21 @@ static void help(FILE *out) {
 }
 
 static const cli_command *find_command(const char *name) {
-  for (size_t i = 0; commands[i] != NULL; i++) {
-    if (strcmp(commands[i]->name, name) == 0) return commands[i];
+  for (const cli_command *const *each = cli_commands; *each != NULL; each++) {
+    if (strcmp((*each)->name, name) == 0) return *each;
   }
   return NULL;
 }
 
 static int unknown_command(const char *name) {
-  enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] - 1 };
-  const char *words[COMMAND_COUNT + 4] = {NULL};
-  for (size_t i = 0; i < COMMAND_COUNT; i++)
-    words[i] = commands[i]->name;
-  words[COMMAND_COUNT] = "help";
-  words[COMMAND_COUNT + 1] = "--version";
-  words[COMMAND_COUNT + 2] = "--help";
+  enum { MOST = 32 };
+  const char *words[MOST + 4] = {NULL};
+  size_t count = 0;
+  for (; count < MOST && cli_commands[count] != NULL; count++)
+    words[count] = cli_commands[count]->name;
+  words[count] = "help";
+  words[count + 1] = "--version";
+  words[count + 2] = "--help";
   return cli_unknown(name[0] == '-' ? "option" : "command", name, words, "mend --help");
 }
 

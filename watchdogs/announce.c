@@ -44,6 +44,9 @@ static void publish(mend_run *run, const mend_detection *detection) {
   event.detected_at = (double)detection->wall_ns / 1e9;
   if (detection->cause_seq != 0) event.cause_seq = detection->cause_seq;
   event.payload = detection->payload;
+  event.incident = detection->incident;
+  if (detection->occurrence != 0) event.occurrence = detection->occurrence;
+  if (detection->rung != MEND_RUNG_NONE) event.rung = mend_str_from(mend_rung_name(detection->rung));
   mend_run_publish(run, &event.event);
 }
 
@@ -65,4 +68,5 @@ void mend__batch_announce(mend__batch *batch, mend_run *run) {
     block->after.run = announce;
     if (mend__emit_after(bus, &block->after) != MEND_OK) announce(&block->after);
   }
+  mend__batch_announce_notices(batch, bus);
 }

@@ -3,35 +3,35 @@
 #include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
-static mend_status new_stall(const mend_options *options, const mend_allocator *allocator, mend_watchdog **ret_watchdog,
-                             mend_error *error) {
-  return mend_stall_watchdog_new(&options->stall, allocator, ret_watchdog, error);
-}
+typedef mend_status maker(const mend_options *options, const mend_allocator *allocator, mend_watchdog **ret_watchdog,
+                          mend_error *error);
 
-static mend_status new_loop(const mend_options *options, const mend_allocator *allocator, mend_watchdog **ret_watchdog,
-                            mend_error *error) {
-  return mend_loop_watchdog_new(&options->loop, allocator, ret_watchdog, error);
-}
-
-static mend_status new_regression(const mend_options *options, const mend_allocator *allocator,
-                                  mend_watchdog **ret_watchdog, mend_error *error) {
-  return mend_regression_watchdog_new(&options->regression, allocator, ret_watchdog, error);
-}
+#define MAKER(name, group, make)                                                                                       \
+  static mend_status name(const mend_options *options, const mend_allocator *allocator, mend_watchdog **ret_watchdog,  \
+                          mend_error *error) {                                                                         \
+    return make(&options->group, allocator, ret_watchdog, error);                                                      \
+  }
+MAKER(seed_stall, stall, mend_stall_watchdog_new)
+MAKER(seed_loop, loop, mend_loop_watchdog_new)
+MAKER(seed_regression, regression, mend_regression_watchdog_new)
+MAKER(evidence_stall, stall, mend_evidence_stall_watchdog_new)
+MAKER(evidence_loop, loop, mend_evidence_loop_watchdog_new)
+MAKER(evidence_regression, regression, mend_evidence_regression_watchdog_new)
+MAKER(evidence_budget, budget, mend_budget_watchdog_new)
 
 mend_status mend__builtins_new(const mend_options *options, const mend_allocator *allocator,
                                mend_watchdog *ret_watchdogs[MEND__BUILTIN_MAX], size_t *ret_count, mend_error *error) {
-  static mend_status (*const makers[MEND__BUILTIN_MAX])(const mend_options *, const mend_allocator *, mend_watchdog **,
-                                                        mend_error *) = {new_stall, new_loop, new_regression};
-  const bool enabled[MEND__BUILTIN_MAX] = {options->stall.enable, options->loop.enable, options->regression.enable};
+  static maker *const seed[MEND__BUILTIN_MAX] = {seed_stall, seed_loop, seed_regression, NULL};
+  static maker *const evidence[MEND__BUILTIN_MAX] = {evidence_stall, evidence_loop, evidence_regression,
+                                                     evidence_budget};
+  const bool enabled[MEND__BUILTIN_MAX] = {options->stall.enable, options->loop.enable, options->regression.enable,
+                                           options->budget.enable};
   mend_status status = mend_options_check(options, error);
   if (status != MEND_OK) return status;
-  if (options->mode != MEND_WATCH_MODE_SEED) {
-    return mend_error_set(error, MEND_ENOTSUP,
-                          "mode: evidence is not available in mend " MEND_VERSION ", expected seed");
-  }
+  maker *const *makers = options->mode == MEND_WATCH_MODE_SEED ? seed : evidence;
   size_t count = 0;
   for (size_t i = 0; i < MEND__BUILTIN_MAX && status == MEND_OK; i++) {
-    if (!enabled[i]) continue;
+    if (!enabled[i] || makers[i] == NULL) continue;
     status = makers[i](options, allocator, &ret_watchdogs[count], error);
     count += status == MEND_OK;
   }
@@ -92,6 +92,7 @@ mend_status mend_bus_watch(mend_bus *bus, const mend_options *given, mend_error 
     mend_watchdog_release(made[i]);
   if (status != MEND_OK) return status;
   mend__hub_set_poll_interval(hub, options.poll_interval_s);
+  mend__hub_set_ceiling(hub, options.ladder ? options.ceiling : 0);
   const char *warnings[MEND__WATCH_WARNINGS_MAX];
   const size_t warning_count = mend__watch_warnings(&options, warnings);
   for (size_t i = 0; i < warning_count; i++)

@@ -4,13 +4,13 @@
 
 /* ---- Making one ---- */
 
-enum { TEXT_COUNT = 11 };
+enum { TEXT_COUNT = 12 };
 
 static void list_texts(mend_detection *detection, mend_str *ret_texts[TEXT_COUNT]) {
   mend_str *texts[TEXT_COUNT] = {&detection->detector,  &detection->run_id,    &detection->reason,
                                  &detection->summary,   &detection->tool_name, &detection->first_call,
                                  &detection->last_call, &detection->evidence,  &detection->steer,
-                                 &detection->payload,   &detection->kind};
+                                 &detection->payload,   &detection->kind,      &detection->incident};
   memcpy(ret_texts, texts, sizeof texts);
 }
 

@@ -1,5 +1,6 @@
 /* What is one a bus: who watches all of its runs, and when somebody has to look at which of them. */
 #include "core/seconds.h"
+#include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
 /* ---- Beginning and end ---- */
@@ -24,6 +25,7 @@ static mend__hub *hub_new(mend_bus *bus) {
   hub->clock = mend_clock_retain(mend_bus_clock(bus));
   atomic_init(&hub->references, 1);
   atomic_init(&hub->poll_ns, MEND_SECOND_NS);
+  atomic_init(&hub->ceiling, ((const mend_options)MEND_OPTIONS_INIT).ceiling);
   return hub;
 fail:
   mend_deadlines_free(hub->deadlines);
@@ -191,8 +193,20 @@ mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker) {
   if (status != MEND_OK) return status;
   pthread_mutex_lock(&hub->lock);
   hub->waker = waker;
+  atomic_store(&hub->is_awaited, waker.wake != NULL);
   pthread_mutex_unlock(&hub->lock);
   return MEND_OK;
+}
+
+void mend__hub_set_ceiling(mend__hub *hub, uint32_t ceiling) {
+  atomic_store_explicit(&hub->ceiling, ceiling, memory_order_relaxed);
+}
+
+mend_status mend__bus_set_ladder(mend_bus *bus, const mend_options *options) {
+  mend__hub *hub;
+  const mend_status status = mend__hub_of(bus, &hub);
+  if (status == MEND_OK) mend__hub_set_ceiling(hub, options->ladder ? options->ceiling : 0);
+  return status;
 }
 
 void mend__hub_set_poll_interval(mend__hub *hub, double seconds) {

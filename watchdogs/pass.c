@@ -20,7 +20,9 @@ mend_status mend_emit(mend_emitter *emitter, const mend_detection *given) {
   detection->detection.cause_seq = emitter->cause_seq;
   detection->detection.detected_ns = emitter->detected_ns;
   detection->detection.wall_ns = emitter->wall_ns;
-  status = mend__log_append(&watch->log, detection, watch->allocator);
+  const uint32_t ceiling = atomic_load_explicit(&watch->hub->ceiling, memory_order_relaxed);
+  status = mend__ladder_climb(&watch->ladder, ceiling, &detection->detection, watch->allocator);
+  if (status == MEND_OK) status = mend__log_append(&watch->log, detection, watch->allocator);
   if (status != MEND_OK) {
     mend_detection_release(&detection->detection);
     return status;
@@ -109,26 +111,71 @@ static void expire_entries(watch_pass *pass, mend_time now) {
 }
 
 static void reset_entries(watch_pass *pass) {
+  mend__ladder_reset(&pass->watch->ladder, pass->watch->allocator);
   for (size_t i = 0; i < pass->watch->count; i++) {
     mend__watch_entry *entry = &pass->watch->entries[i];
     note_status(pass, entry, mend__entry_reset(entry, pass->watch));
   }
 }
 
+/* ---- Time that stood still ---- */
+
+/* A host that was suspended, a process that was stopped: whoever waits for the deadlines comes far too late, and what
+ * was open had no chance to go on either. */
+static bool was_suspended(mend_watch *watch, uint64_t now_ns) {
+  enum { FAR_BEYOND = 10 };
+  mend__hub *hub = watch->hub;
+  if (!is_due(watch->next_ns, now_ns) || !atomic_load_explicit(&hub->is_awaited, memory_order_relaxed)) return false;
+  const uint64_t poll_ns = atomic_load_explicit(&hub->poll_ns, memory_order_relaxed);
+  return (now_ns - watch->next_ns) / FAR_BEYOND > poll_ns && is_interesting(watch, MEND_EVENT_CLOCK_REBASED);
+}
+
+/* When it began nobody knows: at the latest look at the run, for all that can be said. */
+static void rebase(watch_pass *pass, mend_time now) {
+  mend_watch *watch = pass->watch;
+  mend_clock_rebased_event event = MEND_CLOCK_REBASED_EVENT_INIT;
+  event.event.run = watch->run;
+  event.event.mono_ns = now.mono_ns;
+  event.event.wall_ns = now.wall_ns;
+  event.gap_s = (double)(now.mono_ns - watch->seen_ns) / (double)MEND_SECOND_NS;
+  mend__watch_entry *asked = NULL;
+  for (size_t i = 0; i < watch->count; i++) {
+    mend__watch_entry *entry = &watch->entries[i];
+    if (!entry->is_open || !wants(entry, watch, &event.event)) continue;
+    call_event(pass, entry, &event.event);
+    asked = entry;
+  }
+  if (asked == NULL) return;
+  note_status(pass, asked, mend__batch_add_notice(&pass->batch, &event.event, watch->allocator));
+}
+
+/* Does what is due at this time. */
+static void look(watch_pass *pass, mend_time now) {
+  mend_watch *watch = pass->watch;
+  if (was_suspended(watch, now.mono_ns)) rebase(pass, now);
+  expire_entries(pass, now);
+}
+
 /* ---- The watch as a subscriber, and as one who waits ---- */
+
+/* Where somebody waits the watch notices by itself, and what it publishes about it is no news. */
+static bool is_own(const mend_watch *watch, const mend_event *event) {
+  return event->kind == MEND_EVENT_CLOCK_REBASED && atomic_load_explicit(&watch->hub->is_awaited, memory_order_relaxed);
+}
 
 /* A deadline before the event has passed before it, whether or not anybody waited for it. */
 mend_status mend__watch_event(void *ctx, const mend_event *event) {
   mend_watch *watch = ctx;
-  if (!is_interesting(watch, event->kind)) return MEND_OK;
+  if (!is_interesting(watch, event->kind) || is_own(watch, event)) return MEND_OK;
   watch_pass pass = {.watch = watch};
   mend__run_lock(watch->run);
-  if (is_due(watch->next_ns, event->mono_ns)) expire_entries(&pass, (mend_time){event->mono_ns, event->wall_ns});
+  if (is_due(watch->next_ns, event->mono_ns)) look(&pass, (mend_time){event->mono_ns, event->wall_ns});
   if (event->kind == MEND_EVENT_RUN_RESET) reset_entries(&pass);
   for (size_t i = 0; i < watch->count; i++) {
     mend__watch_entry *entry = &watch->entries[i];
     if (entry->is_open && wants(entry, watch, event)) call_event(&pass, entry, event);
   }
+  watch->seen_ns = event->mono_ns;
   mend__watch_arm(watch);
   mend__run_unlock(watch->run);
   mend__batch_announce(&pass.batch, watch->run);
@@ -171,7 +218,8 @@ static mend_status expire(mend_watch *watch, mend_time now, bool polls_all) {
   watch->expirer = pthread_self();
   watch->armed_ns = MEND_NEVER;
   if (polls_all) make_polls_due(watch, now);
-  expire_entries(&pass, now);
+  look(&pass, now);
+  watch->seen_ns = now.mono_ns;
   mend__watch_arm(watch);
   mend__run_unlock(run);
   mend__batch_announce(&pass.batch, run);

@@ -21,9 +21,16 @@ uint64_t mend__run_announcements(mend_run *run);
  * log, or counts already, is allowed. */
 void mend__run_announced(mend_run *run, uint64_t id);
 
-/* Stall, Loop and Regression as far as the options enable them, one reference each; the options are checked. Errors:
- * MEND_EINVAL, MEND_ENOTSUP for mode evidence until it exists, MEND_ENOMEM; then there are none. */
-enum { MEND__BUILTIN_MAX = 3 };
+/* mend_detection_decide, which also says how the policy failed: NULL when it did not. */
+mend_status mend__decide_detection(const mend_detection *detection, mend_policy policy, void *ctx,
+                                   mend_action *ret_action, const char **ret_failure);
+
+/* How far incidents of the bus's runs may go: what the options say of the ladder. MEND_ENOMEM. */
+mend_status mend__bus_set_ladder(mend_bus *bus, const mend_options *options);
+
+/* The watchdogs of the options' mode as far as they enable them, one reference each; the options are checked. Errors:
+ * MEND_EINVAL, MEND_ENOMEM; then there are none. */
+enum { MEND__BUILTIN_MAX = 4 };
 mend_status mend__builtins_new(const mend_options *options, const mend_allocator *allocator,
                                mend_watchdog *ret_watchdogs[MEND__BUILTIN_MAX], size_t *ret_count, mend_error *error);
 

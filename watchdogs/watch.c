@@ -13,6 +13,7 @@ static mend_watch *watch_new(mend_run *run, mend__hub *hub) {
   watch->allocator = hub->allocator;
   watch->next_ns = MEND_NEVER;
   watch->armed_ns = MEND_NEVER;
+  watch->seen_ns = mend_clock_now(hub->clock).mono_ns;
   atomic_init(&watch->references, 2);
   return watch;
 }
@@ -42,6 +43,7 @@ static void watch_end(void *object) {
     end_entry(watch, &watch->entries[i]);
   mend__free(watch->allocator, watch->entries);
   mend__log_free(&watch->log, watch->allocator);
+  mend__ladder_reset(&watch->ladder, watch->allocator);
   watch_release(watch);
 }
 

@@ -11,6 +11,7 @@
 #include "core/buffer.h"
 #include "core/memory.h"
 #include "mend/watchdogs.h"
+#include "watchdogs/ladder.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -114,9 +115,13 @@ static inline mend__detection *mend__detection_of(const mend_detection *detectio
   return MEND__CONTAINER(detection, mend__detection, detection);
 }
 
-/* What one callback of a watch found, in order, to be announced when the run's lock is released. */
+typedef struct mend__notice mend__notice; /* notice.c */
+
+/* What one callback of a watch found, in order, to be announced when the run's lock is released; and what else is to be
+ * published then. */
 typedef struct mend__batch {
   mend__detection *first, *last;
+  mend__notice *first_notice, *last_notice;
 } mend__batch;
 
 /* Copies what a watchdog filled in; the stamp (id to wall_ns) is the caller's to set. One reference. Errors as
@@ -127,6 +132,14 @@ mend_status mend__detection_new(const mend_detection *given, mend_str detector, 
 
 /* Publishes each as `healing.detection`: after the event now being delivered on this thread, or at once. */
 void mend__batch_announce(mend__batch *batch, mend_run *run);
+
+/* ---- notice.c: what a watchdog knows that is no detection ---- */
+
+/* Has a copy of the event published on its run, behind the detections of the batch. MEND_ENOMEM. */
+mend_status mend__batch_add_notice(mend__batch *batch, const mend_event *event, const mend_allocator *allocator);
+/* The same for a watchdog, whose run it becomes an event of; not from the last expire. */
+mend_status mend__emit_event(mend_emitter *emitter, mend_event *event);
+void mend__batch_announce_notices(mend__batch *batch, mend_bus *bus);
 
 /* ---- log.c ---- */
 
@@ -178,6 +191,8 @@ struct mend_watch {
   uint64_t next_ns;  /* the earliest deadline of the entries */
   uint64_t armed_ns; /* what the hub was told, maybe earlier: only an earlier one is worth telling */
   mend__log log;
+  mend__ladder ladder;
+  uint64_t seen_ns;  /* when anybody looked at the run last */
   unsigned expiries; /* under way, until what they found is announced */
   pthread_t expirer; /* the latest */
 
@@ -194,6 +209,9 @@ struct mend_emitter {
   bool closing; /* the log is about to go */
   mend__batch *batch;
 };
+
+/* The id of the latest detection that was emitted. */
+static inline uint64_t mend__emitter_last_id(const mend_emitter *emitter) { return emitter->watch->log.count; }
 
 /* ---- entries.c: the first five take the run's lock, the others want it held ---- */
 
@@ -235,6 +253,8 @@ struct mend__hub {
   mend_clock *clock;
   atomic_size_t references; /* the slot, every watch, every expire under way */
   _Atomic uint64_t poll_ns;
+  _Atomic uint32_t ceiling; /* of the ladder; 0: there is none */
+  atomic_bool is_awaited;   /* somebody waits for its deadlines */
   pthread_mutex_t lock;
 
   /* Under the lock. */
@@ -256,6 +276,8 @@ void mend__hub_arm(mend__hub *hub, mend_watch *watch, uint64_t deadline_ns);
 /* Takes a watchdog of the whole bus off all its runs; one that is not there is allowed. */
 void mend__hub_remove_watchdog(mend__hub *hub, mend_watchdog *watchdog);
 void mend__hub_set_poll_interval(mend__hub *hub, double seconds);
+/* 0: no ladder. */
+void mend__hub_set_ceiling(mend__hub *hub, uint32_t ceiling);
 /* The watchdog at or after *position among those of the whole bus, with a reference; NULL at the end. */
 mend_watchdog *mend__hub_watchdog(mend__hub *hub, size_t *position);
 

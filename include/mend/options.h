@@ -43,6 +43,7 @@ typedef enum mend_watch_mode { MEND_WATCH_MODE_CHOICES(MEND_CHOICE_CONSTANT) } m
 #define MEND_OPTION_C_NAMES(group, name) mend_str
 #define MEND_OPTION_C_LIMITS(group, name) mend_str
 #define MEND_OPTION_C_MASKS(group, name) mend_str
+#define MEND_OPTION_C_COUNTS(group, name) mend_str
 
 /* One struct a group: mend_loop_watchdog_options, mend_stall_watchdog_options, ... with `size` first; what the fields
  * mean, their defaults and ranges stand in mend/options.def. */
@@ -85,6 +86,19 @@ typedef struct mend_options {
   { sizeof(mend_options), MEND_OPTION_GROUPS(MEND_OPTION_GROUP_DEFAULT) MEND_WATCH_OPTIONS(MEND_OPTION_DEFAULT) }
 
 /**
+ * Sets the mode, and what that mode has as defaults: a call before one's own settings. Of a tree, setting `mode` by name
+ * does the same to the options that were not given by name.
+ */
+static inline void mend_options_set_profile(mend_options *options, mend_watch_mode mode) {
+  const mend_options seed = MEND_OPTIONS_INIT;
+  const bool evidence = mode == MEND_WATCH_MODE_EVIDENCE;
+  options->mode = mode;
+#define MEND_PROFILE_DEFAULT(group, name, value, json) options->group.name = evidence ? (value) : seed.group.name;
+  MEND_EVIDENCE_DEFAULTS(MEND_PROFILE_DEFAULT)
+#undef MEND_PROFILE_DEFAULT
+}
+
+/**
  * Checks every field's range and the rules between fields (loop.n > loop.k). The struct may be of any version of this
  * header: its sizes say what is there, the rest has its defaults. Errors: MEND_EINVAL; the sentence names field, value
  * and what was expected.
@@ -102,7 +116,8 @@ MEND_API void mend_option_tree_free(mend_option_tree *tree);
 /**
  * Sets one option by its dotted name or an alias. `value` is JSON; a bare word is a string, so evidence and "evidence"
  * are the same. An integer may be written as 3, 3.0 or 3e0. Where an array of names is wanted, one string is an array
- * of one; of bare words only one without a comma, several need JSON's brackets. Ranges are checked here, rules between
+ * of one; of bare words only one without a comma, several need JSON's brackets. `mode` also changes the defaults of the
+ * options that were not given by name (mend_options_set_profile). Ranges are checked here, rules between
  * fields in mend_option_tree_check, so that order does not matter. Errors: MEND_ENOENT for an unknown name (the
  * sentence names the nearest known one), MEND_EINVAL, MEND_ENOMEM; the tree is then unchanged.
  */
@@ -113,6 +128,8 @@ MEND_API mend_status mend_option_tree_set(mend_option_tree *tree, mend_str name,
  * MEND_ESYNTAX, with line and column; the tree is then unchanged.
  */
 MEND_API mend_status mend_option_tree_load(mend_option_tree *tree, mend_str json, mend_error *error);
+/** Whether the option of this name or alias was given by name, even if it was given its default. */
+MEND_API bool mend_option_tree_given(const mend_option_tree *tree, mend_str name);
 /** mend_options_check of what the tree holds. */
 MEND_API mend_status mend_option_tree_check(const mend_option_tree *tree, mend_error *error);
 /** The tree's structs; borrowed, valid until the tree is freed, changed by later sets. */
@@ -126,6 +143,7 @@ typedef struct mend_option_info {
   const char *fallback; /**< the default as JSON, "3" */
   const char *range;    /**< "1 to 65535", "> 0", "seed or evidence" */
   const char *help;     /**< one sentence without a full stop */
+  const char *evidence; /**< the default in mode evidence as JSON; NULL where it is the same */
 } mend_option_info;
 
 /** The option at `index` (0, 1, ...) in the order of mend/options.def. Set ret_info->size before the call. MEND_ENOENT

@@ -39,8 +39,23 @@ extern "C" {
 /* ---- Detections -------------------------------------------------------------------------------------------- */
 
 /**
+ * How far the answer to an incident has come: first a warning or what the policy says, then one rung up each time the
+ * same incident comes back, and at last an abort. An incident of confidence below 0.5 and a regression begin at the
+ * warning, any other with the policy. When more than the option `ceiling` detections of a run have been more than
+ * warnings, each is an abort; mend_run_reset lets incidents begin anew, but does not take that back.
+ */
+typedef enum mend_rung {
+  MEND_RUNG_NONE = 0, /**< no ladder: the policy decides (mode seed, no incident named, option `ladder` off) */
+  MEND_RUNG_WARN,     /**< no action; the policy is not asked */
+  MEND_RUNG_ACT,      /**< the policy decides */
+  MEND_RUNG_ABORT     /**< an abort; the policy is not asked */
+} mend_rung;
+/** "none", "warn", "act" or "abort". Static. */
+MEND_API const char *mend_rung_name(mend_rung rung);
+
+/**
  * What a watchdog found. A watchdog fills in one of these on its stack, from MEND_DETECTION_INIT, and hands it to
- * mend_emit, which copies it; `id` to `wall_ns` are filled in there. Strings of one read from a log are NUL-terminated.
+ * mend_emit, which copies it; `id` to `wall_ns`, `occurrence` and `rung` are filled in there. Strings of one read from a log are NUL-terminated.
  */
 typedef struct mend_detection {
   size_t size;
@@ -65,6 +80,10 @@ typedef struct mend_detection {
   mend_str evidence; /**< JSON array, redacted, up to MEND_DETECTION_JSON_MAX bytes; absent: none */
   mend_str steer;    /**< what might help, as a sentence for the agent; absent: none */
   mend_str payload;  /**< JSON object: the detector's own fields, up to MEND_DETECTION_JSON_MAX bytes; absent: {} */
+
+  mend_str incident;   /**< what makes it the same trouble again, such as "repeat/bash/9f3c"; absent: no ladder */
+  uint64_t occurrence; /**< how often this incident has come in the run, this time included; 0 without one */
+  mend_rung rung;
 } mend_detection;
 /** Other texts are cut to this many bytes, at a character boundary. */
 #define MEND_DETECTION_TEXT_MAX ((size_t)4096)
@@ -72,7 +91,8 @@ typedef struct mend_detection {
 #define MEND_DETECTION_INIT                                                                                            \
   {                                                                                                                    \
     sizeof(mend_detection), 0, MEND_ABSENT, MEND_ABSENT, 0, 0, 0, MEND_ABSENT, MEND_ABSENT, 1.0, 1.0, MEND_ABSENT,     \
-        MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, 0, 0, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT                             \
+        MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, 0, 0, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, 0,            \
+        MEND_RUNG_NONE                                                                                                 \
   }
 
 /** For a detection got from mend_watch_next; another reference to it. */
@@ -168,12 +188,36 @@ MEND_API mend_status mend_regression_watchdog_new(const mend_regression_watchdog
                                                   const mend_allocator *allocator, mend_watchdog **ret_watchdog,
                                                   mend_error *error);
 
+/**
+ * The same three in mode evidence, which weigh what calls answered before they speak, and what a run spends. They know
+ * more reasons (docs/evidence.md), name their incidents, and use the options that are marked (mode evidence).
+ * \param options  NULL for the defaults, which are those of mode seed: see mend_options_set_profile. Errors:
+ * MEND_EINVAL, MEND_ENOMEM.
+ */
+MEND_API mend_status mend_evidence_stall_watchdog_new(const mend_stall_watchdog_options *options,
+                                                      const mend_allocator *allocator, mend_watchdog **ret_watchdog,
+                                                      mend_error *error);
+MEND_API mend_status mend_evidence_loop_watchdog_new(const mend_loop_watchdog_options *options,
+                                                     const mend_allocator *allocator, mend_watchdog **ret_watchdog,
+                                                     mend_error *error);
+MEND_API mend_status mend_evidence_regression_watchdog_new(const mend_regression_watchdog_options *options,
+                                                           const mend_allocator *allocator,
+                                                           mend_watchdog **ret_watchdog, mend_error *error);
+/**
+ * Budget: what a run may spend, told before the call that would go beyond it; each limit once. Reasons calls, tokens,
+ * cost, time. Tokens and cost are those of `model.usage`.
+ */
+MEND_API mend_status mend_budget_watchdog_new(const mend_budget_watchdog_options *options,
+                                              const mend_allocator *allocator, mend_watchdog **ret_watchdog,
+                                              mend_error *error);
+
 /** Counters of a built-in watchdog over all its runs. Set size before the call. */
 typedef struct mend_watchdog_stats {
   size_t size;
   uint64_t ignored;    /**< events that lacked what the rule needs, or held what it cannot use */
   uint64_t duplicates; /**< readings, or starts of a call, that were there already */
-  uint64_t unwatched;  /**< calls not watched because a run had too many open (65,536) */
+  uint64_t unwatched;  /**< calls, sources of confidence and tools not watched because a run had too many
+                            (docs/limits.md) */
   uint64_t raw;        /**< arguments that Loop hashed as the bytes they are: not JSON, or over a limit of the hash */
 } mend_watchdog_stats;
 /** MEND_ENOTSUP for a custom one. */
@@ -239,7 +283,7 @@ MEND_API mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker);
 MEND_API mend_status mend_bus_set_poll_interval(mend_bus *bus, double seconds, mend_error *error);
 
 /** The watchdogs that `options` enable, onto every run of the bus: what a healing scope and `mend replay` do. Errors:
- * MEND_EINVAL, MEND_ENOTSUP for mode evidence until it exists, MEND_ENOMEM. */
+ * MEND_EINVAL, MEND_ENOMEM. */
 MEND_API mend_status mend_bus_watch(mend_bus *bus, const mend_options *options, mend_error *error);
 
 /* ---- Policy ------------------------------------------------------------------------------------------------ */
@@ -271,6 +315,12 @@ typedef mend_status (*mend_policy)(void *ctx, const mend_detection *detection, m
 /** Aborts on everything: "<detector>: <summary>"; a detector that is not stall, loop, regression or budget is named as
  * unknown. ctx is not used. Source: Orqest's default policy. */
 MEND_API mend_status mend_default_policy(void *ctx, const mend_detection *detection, mend_action *ret_action);
+/**
+ * What to do about a detection: its rung, and on the rungs MEND_RUNG_ACT and MEND_RUNG_NONE the policy. Returns what
+ * the policy returns, and MEND_EINVAL for an answer of it that is none; the action is then MEND_ACTION_NONE.
+ */
+MEND_API mend_status mend_detection_decide(const mend_detection *detection, mend_policy policy, void *ctx,
+                                           mend_action *ret_action);
 
 #ifdef __cplusplus
 }

@@ -24,5 +24,7 @@ int cli_take_arguments(const cli_syntax *syntax, int argc, char **argv, void *to
 
 /* Sets options of a tree from a JSON file. */
 int cli_load_config(mend_option_tree *tree, const char *path);
+/* What is known of models, their prices above all, from a JSON file. */
+int cli_load_models(const char *path, mend_model_table **ret_table);
 
 #endif

@@ -15,26 +15,31 @@
 
 const char *cli_program = "mend";
 
-int cli_fail(const char *format, ...) {
-  char sentence[2048];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(sentence, sizeof sentence, format, arguments);
-  va_end(arguments);
+/* Line feeds are ours: they separate sentences. */
+static void say(const char *format, va_list arguments) {
+  char sentences[2048], before[64];
+  vsnprintf(sentences, sizeof sentences, format, arguments);
+  snprintf(before, sizeof before, "%s: ", cli_program);
   mend__buffer text;
   mend__buffer_init(&text, NULL);
-  /* Line feeds are ours: they separate sentences. */
-  for (char *line = strtok(sentence, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-    if (text.len == 0) {
-      mend__buffer_printf(&text, "%s: ", cli_program);
-    } else {
-      mend__buffer_char(&text, '\n');
-    }
-    plain_text(&text, mend_str_from(line), sizeof sentence);
-  }
-  fprintf(stderr, "%.*s\n", text.failed ? 0 : (int)text.len, text.data != NULL ? text.data : "");
+  plain_sentences(&text, before, mend_str_from(sentences));
+  if (!text.failed) fwrite(text.data, 1, text.len, stderr);
   mend__buffer_free(&text);
+}
+
+int cli_fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(format, arguments);
+  va_end(arguments);
   return CLI_FAILED;
+}
+
+void cli_remark(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(format, arguments);
+  va_end(arguments);
 }
 
 int cli_out_of_memory(void) { return cli_fail("%s", mend_status_message(MEND_ENOMEM)); }

@@ -13,15 +13,18 @@ typedef struct cli_command {
   const char *summary;                /* for `mend --help` */
   int (*main)(int argc, char **argv); /* argv[0] is the command's name */
   void (*help)(FILE *out);
+  const struct cli_syntax *syntax; /* its options, see arguments.h */
 } cli_command;
 
-extern const cli_command cli_replay, cli_doctor;
+extern const cli_command cli_replay, cli_doctor, cli_completion;
 
 /* The program's name, "mend" unless its main says otherwise. */
 extern const char *cli_program;
 
 /* "mend: " and a sentence on standard error; returns CLI_FAILED. Control characters in it become visible. */
 int cli_fail(const char *format, ...) MEND_PRINTF(1, 2);
+/* The same where nothing fails. */
+void cli_remark(const char *format, ...) MEND_PRINTF(1, 2);
 int cli_out_of_memory(void);
 /* The candidate (of an array ended by NULL) that begins with `word`, or that it was probably meant to be; NULL when
  * none is near. Dashes in front do not count. */

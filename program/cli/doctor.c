@@ -179,4 +179,5 @@ static int run_doctor(int argc, char **argv) {
   return result;
 }
 
-const cli_command cli_doctor = {"doctor", "look whether keys, providers and this machine are fit", run_doctor, help};
+const cli_command cli_doctor = {"doctor", "look whether keys, providers and this machine are fit", run_doctor, help,
+                                &syntax};

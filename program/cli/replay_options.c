@@ -1,6 +1,7 @@
 #include "program/cli/replay_options.h"
 
 #include "core/options_json.h"
+#include "program/cli/cli.h"
 #include "program/replay/json_fields.h"
 #include "program/replay/plain.h"
 
@@ -16,7 +17,7 @@ static bool ends_with(const char *text, const char *end) {
   return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* Recorded models cannot be failed over, and the watchdogs of mode seed have deadlines of their own. */
+/* Recorded models cannot be failed over, and the watchdogs have deadlines of their own. */
 static use use_of(const mend_option_info *info) {
   if (begins_with(info->name, "fallback.") || strcmp(info->name, "poll_interval_s") == 0) return USED_ELSEWHERE;
   return ends_with(info->help, "(mode evidence)") ? USED_BY_EVIDENCE : USED_HERE;
@@ -32,18 +33,25 @@ static mend_str help_of(const mend_option_info *info) {
   return help;
 }
 
+static void write_option(mend__buffer *sentence, const mend_option_info *info) {
+  if (strcmp(info->name, "mode") == 0) {
+    mend__buffer_str(sentence, MEND_STR("evidence weighs what calls answered; seed is Orqest's rules to the letter"));
+    return;
+  }
+  const char *fallback = info->evidence != NULL ? info->evidence : info->fallback;
+  mend__buffer_printf(sentence, "%.*s (%s, %s; default %s", MEND_STR_ARG(help_of(info)), info->type, info->range,
+                      fallback);
+  if (info->evidence != NULL) mend__buffer_printf(sentence, ", in mode seed %s", info->fallback);
+  mend__buffer_char(sentence, ')');
+}
+
 /* What an option does, then what it may be. */
 static void help_option(FILE *out, const mend_option_info *info) {
   enum { INDENT = 24 };
   mend__buffer sentence, text;
   mend__buffer_init(&sentence, NULL);
   mend__buffer_init(&text, NULL);
-  if (strcmp(info->name, "mode") == 0) {
-    mend__buffer_str(&sentence, MEND_STR("which rules; seed is the only one so far"));
-  } else {
-    mend__buffer_printf(&sentence, "%.*s (%s, %s; default %s)", MEND_STR_ARG(help_of(info)), info->type, info->range,
-                        info->fallback);
-  }
+  write_option(&sentence, info);
   mend__buffer_printf(&text, "  %-*s ", INDENT - 3, info->name);
   plain_wrap(&text, mend__buffer_text(&sentence), PLAIN_WIDTH, INDENT, INDENT);
   if (!sentence.failed && !text.failed) fwrite(text.data, 1, text.len, out);
@@ -59,9 +67,9 @@ static void help_options(FILE *out, use wanted) {
 }
 
 void replay_options_help(FILE *out) {
-  fputs("Options of the watchdogs:\n", out);
+  fputs("Options of the watchdogs, for --set and --config:\n", out);
   help_options(out, USED_HERE);
-  fputs("\nOptions of mode evidence, which does not exist yet (they are checked, no more):\n", out);
+  fputs("\nOnly in mode evidence, the default:\n", out);
   help_options(out, USED_BY_EVIDENCE);
 }
 
@@ -76,45 +84,45 @@ static mend_str value_of(mend_str tree, const char *name) {
   return dot != NULL ? value_of(field.value, dot + 1) : field.value;
 }
 
-static mend_status tell_idle(const mend_option_info *info, report *to) {
-  char sentence[160];
+static void tell_idle(const mend_option_info *info) {
   const char *where = use_of(info) == USED_BY_EVIDENCE ? "mode seed" : "a replay";
-  snprintf(sentence, sizeof sentence, "%s has no effect in %s", info->name, where);
-  return to->remark(to, mend_str_from(sentence));
+  cli_remark("%s has no effect in %s", info->name, where);
 }
 
 /* Halves of less than three readings are moved by a single one. */
-static mend_status tell_narrow_window(const mend_options *given, report *to) {
+static void tell_narrow_window(const mend_options *given) {
   enum { WIDE_ENOUGH = 6 };
   const mend_regression_watchdog_options *regression = &given->regression;
-  if (!regression->enable || regression->window_n >= WIDE_ENOUGH) return MEND_OK;
-  char sentence[160];
-  snprintf(sentence, sizeof sentence,
-           "regression.window_n is %u: with noisy readings that often raises false alarms; 10 is a good start",
-           (unsigned)regression->window_n);
-  return to->remark(to, mend_str_from(sentence));
+  if (!regression->enable || regression->window_n >= WIDE_ENOUGH) return;
+  cli_remark("regression.window_n is %u: with noisy readings that often raises false alarms; 10 is a good start",
+             (unsigned)regression->window_n);
 }
 
-static mend_status tell_all_idle(const mend_options *given, report *to) {
+static bool is_idle(const mend_option_info *info, mend_watch_mode mode) {
+  const use by = use_of(info);
+  return by == USED_ELSEWHERE || (by == USED_BY_EVIDENCE && mode == MEND_WATCH_MODE_SEED);
+}
+
+static mend_status tell_all_idle(const mend_options *given) {
   const mend_options defaults = MEND_OPTIONS_INIT;
   mend__buffer before, after;
   mend__buffer_init(&before, NULL);
   mend__buffer_init(&after, NULL);
   mend__options_write(&before, &defaults);
   mend__options_write(&after, given);
-  mend_status status = before.failed || after.failed ? MEND_ENOMEM : MEND_OK;
+  const mend_status status = before.failed || after.failed ? MEND_ENOMEM : MEND_OK;
   mend_option_info info = {.size = sizeof info};
   for (size_t i = 0; status == MEND_OK && mend_option_at(i, &info) == MEND_OK; i++) {
     const bool changed = !mend_str_equal(value_of(mend__buffer_text(&before), info.name),
                                          value_of(mend__buffer_text(&after), info.name));
-    if (changed && use_of(&info) != USED_HERE) status = tell_idle(&info, to);
+    if (changed && is_idle(&info, given->mode)) tell_idle(&info);
   }
   mend__buffer_free(&before);
   mend__buffer_free(&after);
   return status;
 }
 
-mend_status replay_options_tell(const mend_options *given, report *to) {
-  const mend_status status = tell_all_idle(given, to);
-  return status == MEND_OK ? tell_narrow_window(given, to) : status;
+mend_status replay_options_tell(const mend_options *given) {
+  tell_narrow_window(given);
+  return tell_all_idle(given);
 }

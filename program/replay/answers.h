@@ -3,7 +3,7 @@
 #define MEND_PROGRAM_REPLAY_ANSWERS_H
 
 #include "core/buffer.h"
-#include "program/replay/report.h"
+#include "program/replay/facts.h"
 
 /* A tool and its arguments. */
 typedef struct pair_key {

@@ -39,13 +39,13 @@ static void give_spare(open_call **spare, open_call *call) {
 /* How much of a JSON string that was cut can be unescaped: all but an escape at its end that is not whole. */
 static size_t whole_escapes(mend_str text) {
   size_t at = 0;
-  while (at < text.len) {
-    const bool escape = text.ptr[at] == '\\' && at + 1 < text.len;
-    const size_t len = text.ptr[at] != '\\' ? 1 : escape && text.ptr[at + 1] == 'u' ? 6 : 2;
-    if (len > text.len - at) break;
-    at += len;
+  for (const char *escape; (escape = memchr(text.ptr + at, '\\', text.len - at)) != NULL;) {
+    const size_t place = (size_t)(escape - text.ptr);
+    const size_t len = place + 1 < text.len && escape[1] == 'u' ? 6 : 2;
+    if (len > text.len - place) return place;
+    at = place + len;
   }
-  return at;
+  return text.len;
 }
 
 bool append_excerpt(mend__buffer *buffer, mend_str value, size_t max) {
@@ -59,6 +59,7 @@ bool append_excerpt(mend__buffer *buffer, mend_str value, size_t max) {
 
 static bool write_call(open_call *call, const mend_tool_before_event *event, mend_str id, size_t args_max) {
   mend__buffer_clear(&call->text);
+  mend__buffer_reserve(&call->text, id.len + event->tool_name.len + 1);
   mend__buffer_str(&call->text, id);
   mend__buffer_str(&call->text, event->tool_name);
   append_excerpt(&call->text, event->args, args_max);
@@ -68,6 +69,19 @@ static bool write_call(open_call *call, const mend_tool_before_event *event, men
   call->args = (mend_str){call->tool.ptr + call->tool.len, call->text.len - id.len - call->tool.len};
   call->args_hash = event->args_hash;
   return true;
+}
+
+open_call *open_call_new(open_call **spare, const mend_tool_before_event *event, mend_str id, size_t args_max) {
+  open_call *call = take_spare(spare);
+  if (call == NULL) return NULL;
+  call->incident = 0;
+  if (write_call(call, event, id, args_max)) return call;
+  give_spare(spare, call);
+  return NULL;
+}
+
+void open_call_drop(open_call **spare, open_call *call) {
+  if (call != NULL) give_spare(spare, call);
 }
 
 static void link_last(open_calls *calls, open_call *call) {
@@ -100,9 +114,9 @@ mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool
   const uint64_t incident = again != NULL ? again->incident : 0;
   if (again != NULL) open_calls_remove(calls, spare, again);
   if (open_calls_count(calls) == OPEN_CALLS_MAX) return MEND_ELIMIT;
-  open_call *call = take_spare(spare);
+  open_call *call = open_call_new(spare, event, id, args_max);
   if (call == NULL) return MEND_ENOMEM;
-  if (!write_call(call, event, id, args_max) || mend__strmap_put(&calls->by_id, call->id, call) != MEND_OK) {
+  if (mend__strmap_put(&calls->by_id, call->id, call) != MEND_OK) {
     give_spare(spare, call);
     return MEND_ENOMEM;
   }
@@ -132,4 +146,10 @@ mend_str call_id_of(const mend_event *event, char buffer[CALL_ID_SIZE]) {
   if (event->call == 0) return (mend_str){NULL, 0};
   snprintf(buffer, CALL_ID_SIZE, "%" PRIu64, event->call);
   return mend_str_from(buffer);
+}
+
+open_call *open_calls_of(const open_calls *calls, const mend_event *event) {
+  char buffer[CALL_ID_SIZE];
+  const mend_str id = call_id_of(event, buffer);
+  return id.len > 0 ? open_calls_find(calls, id) : NULL;
 }

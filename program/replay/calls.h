@@ -28,12 +28,19 @@ void open_calls_init(open_calls *calls);
 void open_calls_free(open_calls *calls, open_call **spare);
 size_t open_calls_count(const open_calls *calls);
 open_call *open_calls_find(const open_calls *calls, mend_str id);
+/* The one that the event belongs to. */
+open_call *open_calls_of(const open_calls *calls, const mend_event *event);
 /* A call begins; one that is open already begins again, as part of the same incident. `args_max` bytes of its arguments
  * are kept. MEND_ELIMIT when there are too many, MEND_ENOMEM. */
 mend_status open_calls_add(open_calls *calls, open_call **spare, const mend_tool_before_event *event, mend_str id,
                            size_t args_max, open_call **ret_call);
 void open_calls_remove(open_calls *calls, open_call **spare, open_call *call);
 void spare_calls_free(open_call **spare);
+
+/* A call that is among no others; NULL when out of memory. */
+open_call *open_call_new(open_call **spare, const mend_tool_before_event *event, mend_str id, size_t args_max);
+/* NULL is allowed. */
+void open_call_drop(open_call **spare, open_call *call);
 
 /* Appends at most `max` bytes of a JSON value or a plain text, and "..." when it is longer, which is returned; cut
  * between characters and, in a JSON string, between escapes. */

@@ -21,29 +21,49 @@ typedef struct format_view {
 } format_view;
 
 typedef struct format {
-  const char *name;      /* in --json */
-  const char *title;     /* for people */
-  const char *container; /* the member of a JSON document that holds the rows; NULL when documents are arrays at most */
+  const char *name;  /* in --json */
+  const char *title; /* for people */
+  /* The members of a JSON document that may hold the rows, ended by NULL; NULL when documents are arrays at most. */
+  const char *const *containers;
   bool has_clock;
+  bool tells_progress; /* what a call puts out while it runs: else its silence says little */
+  bool any_order;      /* rows are not in order of time: they are played by stage_later */
+  /* What the beginning of a document says that is an object: FIT_YES, it is one, whatever its rows look like;
+   * FIT_NEVER; anything else, ask the rows. The text may be cut anywhere: json_fields_peek. NULL: ask the rows. */
+  fit (*look_at_document)(mend_str beginning);
   format_view (*look)(mend_str row);
   /* Plays one row. MEND_ESYNTAX, MEND_EINVAL, MEND_ELIMIT: the row is broken, `error` says how; others end the file. */
   mend_status (*play)(stage *on, const input_row *row, mend_error *error);
+  /* After the last row: plays what the format itself held back; NULL when it holds nothing. */
+  mend_status (*finish)(stage *on);
 } format;
 
 extern const format journal_format;
 extern const format openai_chat_format;
+extern const format anthropic_format;
+extern const format responses_format;
 extern const format claude_code_format;
+extern const format codex_format;
+extern const format openhands_v0_format;
+extern const format openhands_v1_format;
+extern const format gemini_format;
+
+/* What the rows say that one row holds as an array: the best of it. */
+format_view format_look_inside(mend_str rows, format_view (*look)(mend_str row));
+extern const format otlp_format;
+extern const format langsmith_format;
+extern const format sweagent_format;
+extern const format mini_swe_format;
 
 /* All formats, ended by NULL. */
 extern const format *const formats[];
 /* The members of documents that hold rows, of all formats, ended by NULL. */
-enum { FORMAT_CONTAINERS_MAX = 32 };
+enum { FORMAT_CONTAINERS_MAX = 64 };
 void format_containers(const char *ret_names[FORMAT_CONTAINERS_MAX]);
 
 /* What the first rows of a file fit best. */
 typedef struct format_choice {
   const format *format; /* NULL: none */
-  const char *foreign;  /* then: what it is that cannot be read yet; NULL when nobody knows */
   bool has_ts;
   uint64_t first_ts_ns;
 } format_choice;

@@ -1,18 +1,39 @@
 #include "program/replay/format.h"
 
-#include "program/replay/foreign.h"
+#include "program/replay/json_fields.h"
 
-const format *const formats[] = {&journal_format, &openai_chat_format, &claude_code_format, NULL};
+/* When two fit as well, the first one counts. */
+const format *const formats[] = {
+    &journal_format,      &openai_chat_format,
+    &anthropic_format,    &responses_format,
+    &claude_code_format,  &codex_format,
+    &openhands_v0_format, &openhands_v1_format,
+    &gemini_format,       &otlp_format,
+    &langsmith_format,    &sweagent_format,
+    &mini_swe_format,     NULL,
+};
 
 enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] - 1 };
-_Static_assert((int)FORMAT_COUNT < (int)FORMAT_CONTAINERS_MAX, "room for a container of each format");
 
 void format_containers(const char *ret_names[FORMAT_CONTAINERS_MAX]) {
   size_t count = 0;
   for (size_t i = 0; i < FORMAT_COUNT; i++) {
-    if (formats[i]->container != NULL) ret_names[count++] = formats[i]->container;
+    const char *const *name = formats[i]->containers;
+    for (; name != NULL && *name != NULL && count < FORMAT_CONTAINERS_MAX - 1; name++)
+      ret_names[count++] = *name;
   }
   ret_names[count] = NULL;
+}
+
+format_view format_look_inside(mend_str rows, format_view (*look)(mend_str row)) {
+  format_view best = {.reason = "an array without rows in it"};
+  json_elements elements = json_elements_of(rows);
+  mend_str row;
+  while (best.fit < FIT_YES && json_elements_next(&elements, &row)) {
+    const format_view view = look(row);
+    if (view.fit >= best.fit) best = view;
+  }
+  return best;
 }
 
 /* So many bytes of rows are looked at, and always one row. */
@@ -67,7 +88,6 @@ static void explain(const verdict verdicts[FORMAT_COUNT], bool any_rows, mend__b
 /* What the rows looked at so far say. */
 typedef struct findings {
   verdict verdicts[FORMAT_COUNT];
-  const char *foreign;
   bool any_rows;
 } findings;
 
@@ -76,12 +96,21 @@ static void take_row(findings *of, const input_row *row) {
   if (row->problem != NULL) return;
   for (int i = 0; i < FORMAT_COUNT; i++)
     take_view(&of->verdicts[i], formats[i]->look(row->text));
-  if (of->foreign == NULL) of->foreign = foreign_name(row->text);
+}
+
+/* What the document's beginning says counts more than all rows that are looked at. */
+static void take_document(findings *of, mend_str beginning) {
+  for (int i = 0; i < FORMAT_COUNT; i++) {
+    if (formats[i]->look_at_document == NULL) continue;
+    const fit says = formats[i]->look_at_document(beginning);
+    if (says == FIT_YES) of->verdicts[i].yes += INPUT_AHEAD_MAX + 1;
+    of->verdicts[i].never |= says == FIT_NEVER;
+  }
 }
 
 static mend_status look_at_rows(input *in, findings *of) {
   input_row row;
-  for (size_t bytes = 0; bytes <= ENOUGH_BYTES && !is_sure(of->verdicts); bytes += row.text.len) {
+  for (size_t bytes = 0; bytes <= ENOUGH_BYTES && !(of->any_rows && is_sure(of->verdicts)); bytes += row.text.len) {
     const mend_status status = input_look_ahead(in, &row);
     if (status == MEND_ENOENT || status == MEND_ELIMIT) break;
     if (status != MEND_OK) return status;
@@ -93,18 +122,13 @@ static mend_status look_at_rows(input *in, findings *of) {
 mend_status format_choose(input *in, format_choice *ret_choice, mend__buffer *reasons) {
   findings of = {0};
   *ret_choice = (format_choice){0};
-  if (in->shape == INPUT_DOCUMENT) of.foreign = foreign_name(in->beginning);
-  if (of.foreign != NULL) {
-    ret_choice->foreign = of.foreign;
-    return MEND_OK;
-  }
+  if (in->shape == INPUT_DOCUMENT) take_document(&of, in->beginning);
   const mend_status status = look_at_rows(in, &of);
   if (status != MEND_OK) return status;
   const int best = best_of(of.verdicts);
   if (best >= 0) {
-    *ret_choice = (format_choice){formats[best], NULL, of.verdicts[best].has_ts, of.verdicts[best].first_ts_ns};
+    *ret_choice = (format_choice){formats[best], of.verdicts[best].has_ts, of.verdicts[best].first_ts_ns};
   } else {
-    ret_choice->foreign = of.foreign;
     explain(of.verdicts, of.any_rows, reasons);
   }
   return MEND_OK;

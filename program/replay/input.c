@@ -59,6 +59,7 @@ typedef struct first_value {
   bool broken;
   bool array;
   bool has_container;
+  mend_str other; /* the name of its first member that is an array of objects, escaped; empty for none */
 } first_value;
 
 static first_value look_at_first_value(const input *in, mend_str text) {
@@ -68,10 +69,15 @@ static first_value look_at_first_value(const input *in, mend_str text) {
   json.partial = true;
   json.stream = true;
   first.array = mend_json_next(&json) == MEND_JSON_ARRAY;
+  mend_str member = {NULL, 0};
   while (json.token > MEND_JSON_END) {
-    const bool named = json.token == MEND_JSON_KEY && json.depth == 1 && input_is_container(in, &json);
+    const bool is_member = json.token == MEND_JSON_KEY && json.depth == 1;
+    const bool named = is_member && input_is_container(in, &json);
+    if (is_member) member = json.slice;
+    const bool in_array = json.token == MEND_JSON_ARRAY && json.depth == 2;
     mend_json_next(&json);
     first.has_container |= named && json.token == MEND_JSON_ARRAY;
+    if (in_array && json.token == MEND_JSON_OBJECT && first.other.len == 0) first.other = member;
     if (json.depth == 0) break;
   }
   first.complete = json.depth == 0 && json.token > MEND_JSON_END;
@@ -103,6 +109,14 @@ static input_shape shape_of(first_value first, mend_str text) {
   return holds_rows(first) && (spans_lines || is_undecided(first, text)) ? INPUT_DOCUMENT : INPUT_LINES;
 }
 
+/* A document whose rows are in a member that nobody knows. */
+static void take_other_container(input *in, mend_str name) {
+  if (name.len == 0 || name.len >= sizeof in->other_name) return;
+  in->other_name[mend_json_unescape(name, in->other_name)] = '\0';
+  in->other[0] = in->other_name;
+  in->containers = in->other;
+}
+
 static mend_status find_shape(input *in, mend_str window) {
   mend_str text = mend__skip_blanks(window);
   if (text.len == 0 || (text.ptr[0] != '[' && text.ptr[0] != '{')) return MEND_OK;
@@ -116,6 +130,7 @@ static mend_status find_shape(input *in, mend_str window) {
     first = look_at_first_value(in, text);
   }
   in->shape = shape_of(first, text);
+  if (in->shape == INPUT_DOCUMENT && !holds_rows(first)) take_other_container(in, first.other);
   in->beginning = text;
   return MEND_OK;
 }

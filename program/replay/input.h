@@ -27,8 +27,10 @@ typedef struct input {
   input_shape shape;
   mend_str beginning;            /* of a document, as much as was looked at; valid until the first row is read */
   const char *const *containers; /* members of a document's object that hold the rows, ended by NULL; borrowed */
-  uint64_t number;               /* of the last row read */
-  char problem[320];             /* what a row's problem points to */
+  const char *other[2];          /* in their place when the document has none: its first member with objects */
+  char other_name[64];
+  uint64_t number;   /* of the last row read */
+  char problem[320]; /* what a row's problem points to */
 
   /* A document. The scanner's text begins `kept` bytes into the window: the bytes before belong to the element. */
   mend_json json;

@@ -5,6 +5,7 @@
 #include "program/replay/format.h"
 #include "program/replay/iso_time.h"
 #include "program/replay/json_fields.h"
+#include "program/replay/suspension.h"
 
 #include <stdio.h>
 
@@ -140,13 +141,28 @@ static mend_run_options run_of(const mend__event_line *line) {
   return options;
 }
 
+/* Moves the time to the line's. */
+static mend_status move_time(stage *on, const mend__event_line *line) {
+  if (!line->has_ts) return MEND_OK;
+  suspension *seen = stage_state(on, sizeof *seen, NULL);
+  if (seen == NULL) return MEND_ENOMEM;
+  const mend_status status = suspension_note(seen, on, line);
+  return status == MEND_OK ? stage_at(on, line->ts_ns) : status;
+}
+
+/* What is said of time alone. */
+static bool is_about_time(const mend__event_line *line) {
+  const mend_event_kind kind = line->event.event.kind;
+  return !line->custom && (kind == MEND_EVENT_TICK || kind == MEND_EVENT_CLOCK_REBASED);
+}
+
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
   mend__event_line line;
   uint64_t ignored = 0;
   mend_status status = mend__event_read(row->text, (mend_str){NULL, 0}, true, &on->scratch, &line, &ignored, error);
   if (status == MEND_OK && ignored > 0) status = settle_ignored(on, row->text, &line, ignored);
-  if (status == MEND_OK && line.has_ts) status = stage_at(on, line.ts_ns);
-  if (status != MEND_OK || (!line.custom && line.event.event.kind == MEND_EVENT_TICK)) return status;
+  if (status == MEND_OK) status = move_time(on, &line);
+  if (status != MEND_OK || is_about_time(&line)) return status;
   if (is_derived(&line)) {
     count_recorded(on, &line);
     return MEND_OK;
@@ -161,4 +177,4 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
 }
 
 const format journal_format = {
-    .name = "journal", .title = "mend journal", .has_clock = true, .look = look, .play = play};
+    .name = "journal", .title = "mend journal", .has_clock = true, .tells_progress = true, .look = look, .play = play};

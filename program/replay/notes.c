@@ -28,9 +28,7 @@ static void put_counted_note(writer *to, mend__buffer *page, bool *first, uint64
 static void put_forgotten_note(writer *to, mend__buffer *page, bool *first, uint64_t forgotten) {
   if (forgotten == 0) return;
   mend__buffer *line = writer_begin(to);
-  mend__buffer_str(line, MEND_STR("More than "));
-  plain_count(line, STAGE_RUNS_MAX, "run");
-  mend__buffer_str(line, MEND_STR(" at once: "));
+  mend__buffer_str(line, MEND_STR("More runs than there is room for at once: "));
   plain_count(line, forgotten, "run");
   mend__buffer_str(line,
                    MEND_STR(" with the oldest last events had to be forgotten. What went on in them may be missed, "
@@ -101,6 +99,10 @@ void notes_put(writer *to, mend__buffer *page, const replay_summary *summary) {
     put_counted_note(to, page, &first, counts->calls_without_id, "call",
                      one ? " has no id: a stall of it cannot be seen." : " have no id: stalls of them cannot be seen.");
   }
+  put_counted_note(
+      to, page, &first, counts->slow_calls, "call",
+      " took longer than stall.timeout_s. Recordings of this kind do not tell what a call puts out while it "
+      "runs, so one counts as hung after 10 min; with --set stall.timeout_s=60 it is 1 min.");
   put_forgotten_note(to, page, &first, counts->runs_forgotten);
   put_dropped_note(to, page, &first, counts->open_calls_dropped);
   put_counted_note(to, page, &first, counts->results_without_call, "result", " belonged to no call in this file.");

@@ -1,5 +1,6 @@
 #include "program/replay/plain.h"
 
+#include "core/memory.h"
 #include "core/text.h"
 #include "mend/clock.h"
 #include "mend/json.h"
@@ -39,22 +40,43 @@ void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars) {
   }
 }
 
-void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars) {
+void plain_unquote(mend__buffer *buffer, mend_str value) {
   if (value.len < 2 || value.ptr[0] != '"') {
-    plain_text(buffer, value, max_chars);
+    mend__buffer_str(buffer, value);
     return;
   }
   const bool cut = value.ptr[value.len - 1] != '"';
   const mend_str inside = {value.ptr + 1, value.len - (cut ? 1 : 2)};
+  if (!mend__buffer_reserve(buffer, inside.len + 1)) return;
+  buffer->len += mend_json_unescape(inside, buffer->data + buffer->len);
+}
+
+void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars) {
   mend__buffer text;
   mend__buffer_init(&text, buffer->allocator);
-  if (mend__buffer_reserve(&text, inside.len + 1)) {
-    text.len = mend_json_unescape(inside, text.data);
-    plain_text(buffer, mend__buffer_text(&text), max_chars);
-  } else {
-    buffer->failed = true;
-  }
+  plain_unquote(&text, value);
+  buffer->failed |= text.failed;
+  plain_text(buffer, mend__buffer_text(&text), max_chars);
   mend__buffer_free(&text);
+}
+
+void plain_sentences(mend__buffer *buffer, const char *before, mend_str sentences) {
+  enum { LONGEST = 2048 };
+  mend__buffer_str(buffer, mend_str_from(before));
+  for (;;) {
+    const char *feed = sentences.len > 0 ? memchr(sentences.ptr, '\n', sentences.len) : NULL;
+    const size_t len = feed != NULL ? (size_t)(feed - sentences.ptr) : sentences.len;
+    plain_text(buffer, (mend_str){sentences.ptr, len}, LONGEST);
+    mend__buffer_char(buffer, '\n');
+    if (feed == NULL) return;
+    sentences = (mend_str){feed + 1, sentences.len - len - 1};
+  }
+}
+
+void plain_keep(char *to, size_t size, mend_str text) {
+  const size_t len = mend__utf8_cut(text, size - 1);
+  if (len > 0) memcpy(to, text.ptr, len);
+  to[len] = '\0';
 }
 
 void plain_json_escaped(mend__buffer *buffer, mend_str json) {
@@ -161,4 +183,18 @@ static void grouped(mend__buffer *buffer, uint64_t number) {
 void plain_count(mend__buffer *buffer, uint64_t count, const char *one) {
   grouped(buffer, count);
   mend__buffer_printf(buffer, " %s%s", one, count == 1 ? "" : "s");
+}
+
+void plain_money(mend__buffer *buffer, double usd) {
+  char digits[32];
+  if (!(usd < 1e12)) usd = 1e12;
+  /* In cents, small amounts with up to six decimals; no printf of a double: its point is the locale's. */
+  const uint64_t parts = usd >= 0.095 ? 100 : 1000000;
+  const uint64_t units = (uint64_t)(usd * (double)parts + 0.5);
+  snprintf(digits, sizeof digits, parts == 100 ? "%02llu" : "%06llu", (unsigned long long)(units % parts));
+  size_t len = strlen(digits);
+  while (parts > 100 && len > 2 && digits[len - 1] == '0')
+    len--;
+  grouped(buffer, units / parts);
+  mend__buffer_printf(buffer, ".%.*s USD", (int)len, digits);
 }

@@ -11,6 +11,13 @@
 void plain_text(mend__buffer *buffer, mend_str text, size_t max_chars);
 /* The same for a JSON value or an excerpt of one: of a string, its characters without its quotes. */
 void plain_json(mend__buffer *buffer, mend_str value, size_t max_chars);
+/* Appends that value, or of a string its characters, as they are: nothing to show before it was made plain. */
+void plain_unquote(mend__buffer *buffer, mend_str value);
+
+/* Appends sentences on lines of their own as such text, the first with `before`. */
+void plain_sentences(mend__buffer *buffer, const char *before, mend_str sentences);
+/* A copy, cut between characters where it does not fit, with a NUL behind. */
+void plain_keep(char *to, size_t size, mend_str text);
 
 /* Appends JSON text, in whose strings such characters become \u escapes: it stays the same JSON. */
 void plain_json_escaped(mend__buffer *buffer, mend_str json);
@@ -31,5 +38,7 @@ void plain_date(mend__buffer *buffer, uint64_t wall_ns);
 void plain_duration(mend__buffer *buffer, uint64_t ns);
 /* "1 call", "2 calls", "1,234 calls" */
 void plain_count(mend__buffer *buffer, uint64_t count, const char *one);
+/* 1.50 USD, 0.0042 USD */
+void plain_money(mend__buffer *buffer, double usd);
 
 #endif

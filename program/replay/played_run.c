@@ -1,4 +1,4 @@
-#include "program/replay/played_run.h"
+#include "program/replay/stage_internal.h"
 
 #include "core/memory.h"
 
@@ -62,19 +62,44 @@ static void link_newest(stage *on, played_run *run) {
   on->newest = run;
 }
 
-static void free_run(stage *on, played_run *run) {
+static void dispose(stage *on, played_run *run) {
   open_calls_free(&run->calls, &on->spare_calls);
+  open_call_drop(&on->spare_calls, run->unnamed);
+  run_record_free(&run->record);
   free_followed(run);
   answers_free(&run->answers);
   mend_run_release(run->run);
   mend__free(NULL, run);
 }
 
-void played_run_forget(stage *on, played_run *run) {
-  on->counts.unfinished += open_calls_count(&run->calls);
+void played_run_free(stage *on, played_run *run) {
   mend__strmap_remove(&on->runs, mend_run_id(run->run));
   unlink_run(on, run);
-  free_run(on, run);
+  dispose(on, run);
+}
+
+static bool has_too_many(const stage *on) {
+  return on->runs.count > STAGE_RUNS_MAX || (on->memory.bytes > STAGE_BYTES_MAX && on->oldest != on->newest);
+}
+
+/* Never the newest. */
+static mend_status forget_oldest(stage *on) {
+  mend_status status = MEND_OK;
+  while (status == MEND_OK && has_too_many(on)) {
+    status = stage_tell_end(on, on->oldest);
+    on->counts.runs_forgotten++;
+    played_run_free(on, on->oldest);
+  }
+  return status;
+}
+
+static mend_status tell_begin(const stage *on, const played_run *run) {
+  const replay_run begun = {.id = mend_run_id(run->run),
+                            .parent_id = mend_run_parent_id(run->run),
+                            .agent = mend_run_agent(run->run),
+                            .first_row = run->record.first_row,
+                            .start_ns = run->record.start_ns};
+  return reports_run_began(on->settings->reports, &begun);
 }
 
 static mend_status make_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error) {
@@ -82,24 +107,22 @@ static mend_status make_run(stage *on, const mend_run_options *options, played_r
   if (run == NULL) return MEND_ENOMEM;
   open_calls_init(&run->calls);
   mend__strmap_init(&run->followed, NULL);
-  mend_status status = mend_bus_run(on->bus, options, &run->run);
+  mend_status status = mend_run_new(on->bus, options, &run->run);
   if (status == MEND_EINVAL) {
     mend_error_set(error, status, "a run's id is 1 to 255 bytes long, this one has %zu", options->id.len);
   }
   if (status == MEND_OK) status = mend_run_watch(run->run, &run->watch);
   if (status == MEND_OK) status = mend__strmap_put(&on->runs, mend_run_id(run->run), run);
   if (status != MEND_OK) {
-    free_run(on, run);
+    dispose(on, run);
     return status;
   }
+  run->record = (run_record){.first_row = on->row, .last_row = on->row, .start_ns = on->now_ns, .end_ns = on->now_ns};
   link_newest(on, run);
   on->counts.runs++;
-  if (on->runs.count > STAGE_RUNS_MAX) {
-    played_run_forget(on, on->oldest);
-    on->counts.runs_forgotten++;
-  }
   *ret_run = run;
-  return MEND_OK;
+  status = forget_oldest(on);
+  return status == MEND_OK ? tell_begin(on, run) : status;
 }
 
 mend_status stage_run(stage *on, const mend_run_options *options, played_run **ret_run, mend_error *error) {
@@ -113,5 +136,5 @@ mend_status stage_run(stage *on, const mend_run_options *options, played_run **r
     link_newest(on, run);
   }
   *ret_run = run;
-  return MEND_OK;
+  return forget_oldest(on);
 }

@@ -4,6 +4,7 @@
 
 #include "program/replay/answers.h"
 #include "program/replay/calls.h"
+#include "program/replay/run_record.h"
 #include "program/replay/stage.h"
 
 /* A pair that was reported as a loop and is counted on; a report asks for a limited number of them. */
@@ -20,8 +21,10 @@ struct played_run {
   open_calls calls;
   mend__strmap followed; /* by their pair_key */
   answers answers;
-  pair_key unnamed; /* of the open call without an id that began last */
-  bool has_unnamed;
+  stage_tokens used; /* see stage_usage_so_far: the total of `used_of` that was told */
+  mend_hash used_of;
+  open_call *unnamed; /* the open call without an id that began last */
+  run_record record;
 };
 
 pair_key pair_of(const mend_tool_before_event *call);
@@ -32,7 +35,6 @@ followed_pair *played_run_followed(const played_run *run, const mend_tool_before
 /* Counts on from here, unless it does so already. MEND_ENOMEM. */
 mend_status played_run_follow(played_run *run, const mend_tool_before_event *call, uint64_t incident);
 
-/* Its open calls count as unfinished. */
-void played_run_forget(stage *on, played_run *run);
+void played_run_free(stage *on, played_run *run);
 
 #endif

@@ -4,7 +4,6 @@
 #include "core/reason.h"
 #include "program/replay/format.h"
 #include "program/replay/interrupt.h"
-#include "program/replay/progress.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,11 +14,11 @@ typedef struct play {
   const char *path;
   const char *name; /* for people */
   const replay_settings *settings;
+  const char *containers[FORMAT_CONTAINERS_MAX];
   input in;
   format_choice choice;
   stage on;
-  progress shown;
-  replay_summary summary;
+  uint64_t shown; /* bytes that progress knows of */
 } play;
 
 static mend_status cannot_read(const play *of, mend_status status, mend__buffer *failure) {
@@ -31,9 +30,8 @@ static mend_status cannot_read(const play *of, mend_status status, mend__buffer 
 /* ---- Before the first row ---------------------------------------------------------------------------------- */
 
 static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
-  const char *containers[FORMAT_CONTAINERS_MAX];
-  format_containers(containers);
-  mend_status status = input_open(&of->in, fd, containers);
+  format_containers(of->containers);
+  mend_status status = input_open(&of->in, fd, of->containers);
   if (status == MEND_ENOENT) {
     mend__buffer_printf(failure, "%s: it is empty", of->name);
     return status;
@@ -46,9 +44,6 @@ static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
   } else if (of->choice.format == NULL && input_array_was_empty(&of->in)) {
     mend__buffer_printf(failure, "%s: the array is empty", of->name);
     status = MEND_ENOENT;
-  } else if (of->choice.foreign != NULL) {
-    mend__buffer_printf(failure, "%s: it looks like %s, which mend cannot read yet", of->name, of->choice.foreign);
-    status = MEND_EINVAL;
   } else if (of->choice.format == NULL) {
     mend__buffer_printf(failure, "%s: not a recorded run that mend knows", of->name);
     mend__buffer_bytes(failure, reasons.data, reasons.len);
@@ -60,8 +55,10 @@ static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
 
 static mend_status open_stage(play *of, mend__buffer *failure) {
   mend_error error = MEND_ERROR_INIT;
-  const uint64_t *start_ns = of->choice.has_ts ? &of->choice.first_ts_ns : NULL;
-  const mend_status status = stage_open(&of->on, of->settings, of->path, start_ns, &error);
+  const format *as = of->choice.format;
+  const stage_start start = {of->choice.first_ts_ns, as->tells_progress, as->any_order};
+  const mend_status status = stage_open(&of->on, of->settings, of->path, of->choice.has_ts ? &start : NULL, &error);
+  of->on.name = of->name;
   if (status == MEND_OK) return MEND_OK;
   const char *reason = error.message[0] != '\0' ? error.message : mend_status_message(status);
   mend__buffer_printf(failure, "%s: %s", of->name, reason);
@@ -76,7 +73,7 @@ static bool is_broken_row(mend_status status) {
 
 static mend_status tell_broken(play *of, const input_row *row, const char *problem) {
   of->on.counts.broken++;
-  return of->settings->report->broken(of->settings->report, row->number, problem);
+  return reports_broken(of->settings->reports, row->number, problem);
 }
 
 static mend_status play_row(play *of, const input_row *row) {
@@ -94,46 +91,56 @@ static mend_status play_row(play *of, const input_row *row) {
   return tell_broken(of, row, problem);
 }
 
+static void show_progress(play *of, uint64_t step) {
+  const uint64_t offset = input_offset(&of->in);
+  if (of->settings->progress == NULL || offset - of->shown < step) return;
+  progress_add(of->settings->progress, offset - of->shown);
+  of->shown = offset;
+}
+
+static mend_status finish_rows(play *of) {
+  const format *as = of->choice.format;
+  const mend_status status = as->finish != NULL ? as->finish(&of->on) : MEND_OK;
+  return status == MEND_OK ? stage_finish(&of->on) : status;
+}
+
 static mend_status play_rows(play *of, mend__buffer *failure) {
+  enum { STEP = 256 * 1024 };
   input_row row;
   mend_status status = MEND_OK;
   while (status == MEND_OK) {
     status = input_next(&of->in, &row);
-    if (status == MEND_ENOENT) return MEND_OK;
-    if (status == MEND_OK && row.unfinished && interrupt_came()) return MEND_OK; /* it was being written */
+    if (status == MEND_ENOENT) break;
+    if (status == MEND_OK && row.unfinished && interrupt_came()) break; /* it was being written */
     if (status == MEND_OK) status = play_row(of, &row);
-    progress_show(&of->shown, input_offset(&of->in));
+    show_progress(of, STEP);
   }
+  show_progress(of, 1);
+  if (status == MEND_OK || status == MEND_ENOENT) status = finish_rows(of);
+  if (status == MEND_OK) return MEND_OK;
   return status == MEND_ECLOSED ? status : cannot_read(of, status, failure);
 }
 
-static mend_status play_file(play *of, int fd, mend__buffer *failure) {
-  report *to = of->settings->report;
+static mend_status play_file(play *of, replay_summary *ret_summary, mend__buffer *failure) {
+  const reports *to = of->settings->reports;
   const format *as = of->choice.format;
   const char *row = of->in.shape == INPUT_LINES ? "line" : "element";
   const replay_file file = {of->path, of->name, as->name, as->title, row, of->on.has_clock};
-  mend_status status = to->begin(to, &file);
-  progress_begin(&of->shown, fd, of->settings->progress);
+  mend_status status = reports_begin(to, &file);
   if (status == MEND_OK) status = play_rows(of, failure);
-  progress_end(&of->shown);
-  of->summary = (replay_summary){.counts = of->on.counts,
-                                 .start_ns = of->on.start_ns,
-                                 .end_ns = of->on.now_ns,
-                                 .recorded = of->on.recorded,
-                                 .unknown = of->on.unknown,
-                                 .interrupted = interrupt_came()};
-  stage_list_unfinished(&of->on, &of->summary);
-  const mend_status ended = to->end(to, &of->summary);
+  mend_status ended = stage_sum_up(&of->on, ret_summary);
+  ret_summary->interrupted = interrupt_came();
+  if (ended == MEND_OK) ended = reports_end(to, ret_summary);
   return status != MEND_OK ? status : ended;
 }
 
-mend_status replay_play(const char *path, const replay_settings *settings, uint64_t *ret_detections,
+mend_status replay_play(const char *path, const replay_settings *settings, replay_summary *ret_summary,
                         mend__buffer *failure) {
   play of = {.path = path, .settings = settings};
   of.name = strcmp(path, "-") == 0 ? "standard input" : path;
   mend_error error;
   int fd;
-  *ret_detections = 0;
+  *ret_summary = (replay_summary){0};
   mend_status status = mend__open_input(path, &fd, &error);
   if (status != MEND_OK) {
     mend__buffer_printf(failure, "%s", error.message);
@@ -142,8 +149,7 @@ mend_status replay_play(const char *path, const replay_settings *settings, uint6
   status = choose_format(&of, fd, failure);
   if (status == MEND_OK) status = open_stage(&of, failure);
   if (status == MEND_OK) {
-    status = play_file(&of, fd, failure);
-    *ret_detections = of.on.counts.detections;
+    status = play_file(&of, ret_summary, failure);
     stage_close(&of.on);
   }
   input_close(&of.in);

@@ -2,39 +2,16 @@
 #include "core/memory.h"
 #include "program/replay/json_fields.h"
 #include "program/replay/plain.h"
-#include "program/replay/report.h"
-
-enum { BROKEN_SHOWN = 20 };
+#include "program/replay/report_kinds.h"
 
 typedef struct json_report {
   report base;
-  FILE *out, *notes;
-  bool counts;
+  outlet *out;
   const replay_file *file;
-  uint64_t broken;
   mend__buffer line, safe;
 } json_report;
 
-/* ---- A line ------------------------------------------------------------------------------------------------ */
-
-static mend__buffer *begin_line(json_report *to) {
-  mend__buffer_clear(&to->line);
-  return &to->line;
-}
-
-/* Writes the line, which is plain text. */
-static mend_status write_line(json_report *to, FILE *out) {
-  mend__buffer_char(&to->line, '\n');
-  return plain_write(&to->line, out);
-}
-
-/* Writes the line, which is JSON. */
-static mend_status write_json(json_report *to, FILE *out) {
-  mend__buffer_clear(&to->safe);
-  plain_json_escaped(&to->safe, mend__buffer_text(&to->line));
-  mend__buffer_char(&to->safe, '\n');
-  return to->line.failed ? MEND_ENOMEM : plain_write(&to->safe, out);
-}
+/* ---- Members ----------------------------------------------------------------------------------------------- */
 
 static void add_key(mend__buffer *line, const char *key) { mend__buffer_printf(line, ",\"%s\":", key); }
 
@@ -145,6 +122,9 @@ static void add_other_members(const json_report *to, mend__buffer *line, const r
   if (detection->count > 0) add_number(line, "count", detection->count);
   if (detection->period > 0) add_number(line, "period", detection->period);
   add_fraction(line, "confidence", detection->confidence);
+  add_text(line, "incident", detection->incident);
+  if (detection->occurrence > 0) add_number(line, "occurrence", detection->occurrence);
+  if (detection->rung != MEND_RUNG_NONE) add_string(line, "rung", mend_str_from(mend_rung_name(detection->rung)));
   add_string(line, "action", mend_str_from(mend_action_kind_name(found->action.kind)));
   add_text(line, "action_text", mend_str_from(found->action.text));
   add_text(line, "args", found->args);
@@ -156,94 +136,22 @@ static void add_other_members(const json_report *to, mend__buffer *line, const r
   mend__buffer_char(line, '}');
 }
 
-static mend_status tell_detection(report *base, const replay_detection *found, uint64_t *ret_incident) {
-  *ret_incident = 0;
+static mend_status tell_detection(report *base, const replay_detection *found) {
   json_report *to = (json_report *)base;
-  mend__buffer *line = begin_line(to);
+  mend__buffer *line = &to->line;
+  mend__buffer_clear(line);
+  mend__buffer_clear(&to->safe);
   add_main_members(to, line, found);
   add_other_members(to, line, found);
-  return write_json(to, to->out);
+  plain_json_escaped(&to->safe, mend__buffer_text(line));
+  mend__buffer_char(&to->safe, '\n');
+  return line->failed ? MEND_ENOMEM : outlet_put(to->out, &to->safe);
 }
 
-/* ---- Everything else --------------------------------------------------------------------------------------- */
+/* ---- The report -------------------------------------------------------------------------------------------- */
 
 static mend_status begin(report *base, const replay_file *file) {
-  json_report *to = (json_report *)base;
-  to->file = file;
-  to->broken = 0;
-  return MEND_OK;
-}
-
-/* Notes are for people even here, and losing them is no reason to stop. */
-static mend_status note(json_report *to, const char *problem, uint64_t row) {
-  mend__buffer *line = begin_line(to);
-  mend__buffer_str(line, MEND_STR("mend: "));
-  plain_text(line, mend_str_from(to->file->name), 200);
-  if (row > 0) mend__buffer_printf(line, ", %s %llu", to->file->row, (unsigned long long)row);
-  mend__buffer_str(line, MEND_STR(": "));
-  plain_text(line, mend_str_from(problem), 300);
-  return write_line(to, to->notes) == MEND_ENOMEM ? MEND_ENOMEM : MEND_OK;
-}
-
-static mend_status tell_broken(report *base, uint64_t row, const char *problem) {
-  json_report *to = (json_report *)base;
-  to->broken++;
-  return to->broken <= BROKEN_SHOWN ? note(to, problem, row) : MEND_OK;
-}
-
-static mend_status tell_doubt(report *base, uint64_t row, const char *problem) {
-  return note((json_report *)base, problem, row);
-}
-
-static mend_status tell_more_broken(json_report *to) {
-  char text[64];
-  if (to->broken <= BROKEN_SHOWN) return MEND_OK;
-  snprintf(text, sizeof text, "%llu more broken", (unsigned long long)(to->broken - BROKEN_SHOWN));
-  return note(to, text, 0);
-}
-
-static mend_status write_counts(json_report *to, const replay_counts *counts) {
-  mend__buffer *line = begin_line(to);
-  mend__buffer_str(line, MEND_STR("{\"file\":"));
-  mend__buffer_json_string(line, mend_str_from(to->file->path));
-  add_string(line, "format", mend_str_from(to->file->format));
-  add_json(line, "clock", to->file->has_clock ? MEND_STR("true") : MEND_STR("false"));
-  add_number(line, "rows", counts->rows);
-  add_number(line, "broken", counts->broken);
-  add_number(line, "runs", counts->runs);
-  add_number(line, "calls", counts->calls);
-  add_number(line, "results", counts->results);
-  add_number(line, "results_without_call", counts->results_without_call);
-  add_number(line, "unfinished", counts->unfinished);
-  add_number(line, "detections", counts->detections);
-  add_number(line, "detections_lost", counts->detections_lost);
-  add_number(line, "derived", counts->derived);
-  add_number(line, "backwards", counts->backwards);
-  add_number(line, "ignored_members", counts->ignored_members);
-  add_number(line, "runs_forgotten", counts->runs_forgotten);
-  add_number(line, "open_calls_dropped", counts->open_calls_dropped);
-  mend__buffer_char(line, '}');
-  return write_json(to, to->notes);
-}
-
-static mend_status end(report *base, const replay_summary *summary) {
-  json_report *to = (json_report *)base;
-  const mend_status status = tell_more_broken(to);
-  return status == MEND_OK && to->counts ? write_counts(to, &summary->counts) : status;
-}
-
-/* On standard error, where it is in nobody's way. */
-static mend_status tell_remark(report *base, mend_str sentence) {
-  json_report *to = (json_report *)base;
-  mend__buffer *line = begin_line(to);
-  mend__buffer_str(line, MEND_STR("mend: "));
-  mend__buffer_str(line, sentence);
-  return write_line(to, to->notes) == MEND_ENOMEM ? MEND_ENOMEM : MEND_OK;
-}
-
-static mend_status finish(report *base, const replay_totals *totals) {
-  (void)base;
-  (void)totals;
+  ((json_report *)base)->file = file;
   return MEND_OK;
 }
 
@@ -254,21 +162,19 @@ static void free_report(report *base) {
   mend__free(NULL, to);
 }
 
-report *report_json_new(FILE *out, FILE *notes, bool counts) {
+static report *open_report(const report_kind *kind, outlet *out) {
+  (void)kind;
   json_report *to = mend__alloc_zero(NULL, sizeof *to);
   if (to == NULL) return NULL;
-  to->base = (report){.remark = tell_remark,
-                      .begin = begin,
-                      .broken = tell_broken,
-                      .doubt = tell_doubt,
-                      .detection = tell_detection,
-                      .end = end,
-                      .finish = finish,
-                      .free = free_report};
+  to->base = (report){.begin = begin, .detection = tell_detection, .free = free_report};
   to->out = out;
-  to->notes = notes;
-  to->counts = counts;
   mend__buffer_init(&to->line, NULL);
   mend__buffer_init(&to->safe, NULL);
   return &to->base;
+}
+
+report_kind *report_json_kind(void) {
+  report_kind *kind = mend__alloc_zero(NULL, sizeof *kind);
+  if (kind != NULL) kind->open = open_report;
+  return kind;
 }

@@ -1,25 +1,29 @@
 #include "program/replay/tally.h"
 
-#include "core/memory.h"
 #include "program/replay/plain.h"
 
-#include <stdio.h>
-
-void tally_add(tally *of, mend_str name) {
+static void add(tally *of, mend_str name, uint64_t count) {
   char cut[sizeof of->names[0].name];
-  name.len = mend__utf8_cut(name, sizeof cut - 1);
-  snprintf(cut, sizeof cut, "%.*s", MEND_STR_ARG(name));
+  plain_keep(cut, sizeof cut, name);
   for (size_t i = 0; i < of->len; i++) {
     if (strcmp(of->names[i].name, cut) != 0) continue;
-    of->names[i].count++;
+    of->names[i].count += count;
     return;
   }
   if (of->len == TALLY_NAMES) {
-    of->others++;
+    of->others += count;
     return;
   }
   memcpy(of->names[of->len].name, cut, sizeof cut);
-  of->names[of->len++].count = 1;
+  of->names[of->len++].count = count;
+}
+
+void tally_add(tally *of, mend_str name) { add(of, name, 1); }
+
+void tally_merge(tally *of, const tally *more) {
+  for (size_t i = 0; i < more->len; i++)
+    add(of, mend_str_from(more->names[i].name), more->names[i].count);
+  of->others += more->others;
 }
 
 void tally_write(mend__buffer *buffer, const tally *of) {

@@ -16,6 +16,8 @@ typedef struct tally {
 } tally;
 
 void tally_add(tally *of, mend_str name);
+/* Adds what another has counted. */
+void tally_merge(tally *of, const tally *more);
 /* Appends "loop 9, stall 5, others 2" as plain text, in the order in which the names came first. */
 void tally_write(mend__buffer *buffer, const tally *of);
 

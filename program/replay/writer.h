@@ -3,7 +3,7 @@
 #define MEND_PROGRAM_REPLAY_WRITER_H
 
 #include "core/buffer.h"
-#include "program/replay/report.h"
+#include "program/replay/facts.h"
 
 /* Of what belongs to an incident: columns before its labels, and before their values. */
 enum { WRITER_INDENT = 3, WRITER_VALUE = WRITER_INDENT + 10 };

@@ -42,6 +42,9 @@ static const struct {
     {"loop.ignore_args", "masks", "[]", "array of argument names, or one name, or object of such arrays by tool"},
     {"loop.only_args", "masks", "[]", "array of argument names, or one name, or object of such arrays by tool"},
     {"loop.rearm", "choice", "\"pair_change\"", "pair_change or leave_window or backoff"},
+    {"loop.tool_k", "counts", "{}", "object of integers >= 1 by tool name or pattern"},
+    {"loop.read_only", "names", "[]", "array of names, or one name"},
+    {"loop.idempotent", "names", "[]", "array of names, or one name"},
     {"stall.enable", "switch", "true", "true or false"},
     {"stall.timeout_s", "seconds", "60", "> 0"},
     {"stall.tool_timeout_s", "limits", "{}", "object of seconds > 0 by tool name or pattern"},
@@ -58,9 +61,12 @@ static const struct {
     {"budget.tokens", "integer", "0", ">= 0, 0 for no limit"},
     {"budget.cost_usd", "number", "0", ">= 0, 0 for no limit"},
     {"budget.time_s", "number", "0", ">= 0, 0 for no limit"},
+    {"budget.tool_calls", "counts", "{}", "object of integers >= 1 by tool name or pattern"},
     {"fallback.models", "names", "[]", "array of names, or one name"},
     {"poll_interval_s", "seconds", "1", "> 0"},
     {"mode", "choice", "\"seed\"", "seed or evidence"},
+    {"ladder", "switch", "true", "true or false"},
+    {"ceiling", "integer", "12", "1 to 65535"},
 };
 
 Test(options, every_option_and_its_default) {
@@ -120,6 +126,7 @@ Test(options, seed_defaults) {
 #define SECONDS_RANGE "expected a number of seconds > 0"
 #define NAMES_SHAPE "expected an array of names such as [\"a\", \"b\"]"
 #define LIMITS_SHAPE "expected an object of seconds > 0 by tool name or pattern"
+#define COUNTS_SHAPE "expected an object of integers >= 1 by tool name or pattern"
 #define MASKS_SHAPE "expected an array of argument names, or an object of such arrays by tool"
 
 static const struct {
@@ -228,6 +235,11 @@ static const struct {
     {"loop.only_args", "{\"search\": [1]}", "1 is not a string, " MASKS_SHAPE},
     {"loop.only_args", "{\"search\": [], \"search\": []}", "\"search\" is there twice, " MASKS_SHAPE},
     {"loop.only_args", "5", "5 is neither, " MASKS_SHAPE},
+    {"loop.tool_k", "{\"bash\": 5, \"read_*\": 18446744073709551615}", NULL},
+    {"loop.tool_k", "{\"bash\": 0}", "0 is out of range, " COUNTS_SHAPE},
+    {"loop.tool_k", "{\"bash\": 1.5}", "1.5 is not an integer, " COUNTS_SHAPE},
+    {"loop.tool_k", "{\"bash\": \"5\"}", "\"5\" is not a number, " COUNTS_SHAPE},
+    {"loop.tool_k", "bash", "bash is not an object, " COUNTS_SHAPE},
     {"loop.k", "\"0123456789012345678901234567890123456789012345678901234567\xE2\x82\xAC\xE2\x82\xAC\"",
      "\"0123456789012345678901234567890123456789012345678901234567... is not a number, " K_RANGE},
 };
@@ -269,6 +281,7 @@ Test(options, what_was_set) {
       {"loop.volatile_keys", "[ \"a\" ]"},
       {"loop.poll_tools", "\"poll\""},
       {"stall.tool_timeout_s", "{\"a\":1}"},
+      {"loop.tool_k", "{\"a*\":2}"},
   };
   for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
     char value[64];
@@ -291,9 +304,63 @@ Test(options, what_was_set) {
   cr_assert(mend_str_equal(options->loop.ignore_args, MEND_STR("[ \"a\" ]")));
   cr_assert(mend_str_equal(options->loop.poll_tools, MEND_STR("[\"poll\"]")));
   cr_assert(mend_str_equal(options->stall.tool_timeout_s, MEND_STR("{\"a\":1}")));
+  cr_assert(mend_str_equal(options->loop.tool_k, MEND_STR("{\"a*\":2}")));
   cr_assert_eq(mend_option_tree_check(tree, NULL), MEND_OK, "what it keeps is well-formed");
   cr_assert_eq(set(tree, "loop.poll_tools", "[]", NULL), MEND_OK, "and can be replaced");
   mend_option_tree_free(tree);
+}
+
+/* ---- Modes and their defaults ---- */
+
+static const struct {
+  const char *given[2][2]; /* in this order */
+  bool evidence;
+  uint32_t window_n;
+  mend_loop_rearm rearm;
+} profiles[] = {
+    {{{NULL}}, false, 5, MEND_LOOP_REARM_PAIR_CHANGE},
+    {{{"mode", "evidence"}}, true, 10, MEND_LOOP_REARM_LEAVE_WINDOW},
+    {{{"mode", "evidence"}, {"regression.window_n", "7"}}, true, 7, MEND_LOOP_REARM_LEAVE_WINDOW},
+    {{{"regression_window_n", "7"}, {"mode", "evidence"}}, true, 7, MEND_LOOP_REARM_LEAVE_WINDOW},
+    {{{"loop.rearm", "pair_change"}, {"mode", "evidence"}}, true, 10, MEND_LOOP_REARM_PAIR_CHANGE},
+    {{{"mode", "evidence"}, {"mode", "seed"}}, false, 5, MEND_LOOP_REARM_PAIR_CHANGE},
+    {{{"regression.window_n", "5"}, {"mode", "evidence"}}, true, 5, MEND_LOOP_REARM_LEAVE_WINDOW},
+};
+
+static void check_told_defaults(void) {
+  static const char *const told[][2] = {
+      {"loop.rearm", "\"leave_window\""}, {"regression.enable", "true"}, {"regression.window_n", "10"}};
+  mend_option_info info = {.size = sizeof info};
+  size_t found = 0;
+  for (size_t i = 0; mend_option_at(i, &info) == MEND_OK; i++) {
+    if (info.evidence == NULL) continue;
+    cr_assert(found < sizeof told / sizeof told[0], "%s", info.name);
+    cr_assert_str_eq(info.name, told[found][0]);
+    cr_assert_str_eq(info.evidence, told[found++][1]);
+  }
+  cr_assert_eq(found, sizeof told / sizeof told[0]);
+}
+
+Test(options, a_mode_brings_its_defaults) {
+  check_told_defaults();
+  for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+    mend_option_tree *tree = new_tree(NULL);
+    for (size_t j = 0; j < 2 && profiles[i].given[j][0] != NULL; j++)
+      cr_assert_eq(set(tree, profiles[i].given[j][0], profiles[i].given[j][1], NULL), MEND_OK);
+    const mend_options *options = mend_option_tree_get(tree);
+    cr_assert_eq(options->mode == MEND_WATCH_MODE_EVIDENCE, profiles[i].evidence, "case %zu", i);
+    cr_assert_eq(options->regression.enable, profiles[i].evidence, "case %zu", i);
+    cr_assert_eq(options->regression.window_n, profiles[i].window_n, "case %zu", i);
+    cr_assert_eq(options->loop.rearm, profiles[i].rearm, "case %zu", i);
+    mend_option_tree_free(tree);
+  }
+  mend_options options = MEND_OPTIONS_INIT;
+  const mend_options defaults = MEND_OPTIONS_INIT;
+  mend_options_set_profile(&options, MEND_WATCH_MODE_EVIDENCE);
+  cr_assert_eq(options.regression.window_n, 10u);
+  cr_assert_eq(mend_options_check(&options, NULL), MEND_OK);
+  mend_options_set_profile(&options, MEND_WATCH_MODE_SEED);
+  cr_assert_null(difference(&options, &defaults));
 }
 
 /* ---- Rules between fields ---- */

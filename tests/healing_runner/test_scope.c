@@ -461,7 +461,7 @@ Test(healing, options_that_cannot_be) {
   } rows[] = {
       {"stall_timeout_s", "0.001", "", MEND_OK},
       {"loop_threshold_k", "10", "loop.n", MEND_EINVAL},
-      {"mode", "evidence", "evidence", MEND_ENOTSUP},
+      {"mode", "evidence", "", MEND_OK},
       {"fallback_models", "[]", "", MEND_OK},
       {"fallback_models", "[\"openai:gpt-4.1\"]", "fallback.models", MEND_EINVAL},
       {"loop.poll_tools", "[\"wait\"]", "", MEND_OK},

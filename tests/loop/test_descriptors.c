@@ -116,6 +116,114 @@ Test(loop_descriptors, cannot_be_files) {
   close_watching(&w);
 }
 
+/* ---- Beside timers, in real time ---- */
+
+typedef struct answer { /* that is waited for, no longer than a timer lets it */
+  watching w;
+  mend__descriptor *question;
+  int question_near, question_far;
+  mend_timer *deadline;
+  atomic_uint answered, late;
+} answer;
+
+static void on_answer(void *ctx, int fd, bool can_read, bool can_write) {
+  (void)fd, (void)can_read, (void)can_write;
+  answer *a = ctx;
+  if (a->deadline == NULL) return;
+  mend_timer_cancel(&a->deadline);
+  mend__descriptor_unwatch(&a->w.descriptor);
+  a->answered++;
+}
+
+static void on_late(void *ctx) { ((answer *)ctx)->late++; }
+
+static void pass_real_time(uint64_t ns) {
+  const uint64_t end_ns = mend_clock_now(mend_clock_real()).mono_ns + ns;
+  while (mend_clock_now(mend_clock_real()).mono_ns < end_ns)
+    sched_yield();
+}
+
+/* The answer comes while this takes far longer than the deadline leaves. */
+static void on_question(void *ctx, int fd, bool can_read, bool can_write) {
+  (void)fd, (void)can_read, (void)can_write;
+  answer *a = ctx;
+  mend__descriptor_unwatch(&a->question);
+  mend_loop_after(a->w.world.loop, MEND_SECOND_NS / 1000, on_late, a, &a->deadline);
+  cr_assert_eq(write(a->w.far, "x", 1), 1);
+  pass_real_time(MEND_SECOND_NS / 100);
+}
+
+static void watch_both(void *ctx) {
+  answer *a = ctx;
+  mend_loop *loop = a->w.world.loop;
+  cr_assert_eq(mend__loop_watch(loop, a->w.near, "answer", true, false, on_answer, a, &a->w.descriptor), MEND_OK);
+  cr_assert_eq(mend__loop_watch(loop, a->question_near, "question", true, false, on_question, a, &a->question),
+               MEND_OK);
+}
+
+Test(loop_descriptors, are_read_before_deadlines_are_judged) {
+  static const world_kind kinds[] = {OWN_THREAD, DISPATCHED};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    answer a = {.late = 0};
+    int ends[2];
+    open_watching(&a.w, kinds[i]);
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    a.question_near = ends[0];
+    a.question_far = ends[1];
+    mend__loop_call(a.w.world.loop, watch_both, &a);
+    cr_assert_eq(write(a.question_far, "?", 1), 1);
+    while (atomic_load(&a.answered) + atomic_load(&a.late) == 0)
+      sched_yield();
+    flush(a.w.world.loop);
+    cr_assert_eq(atomic_load(&a.late), 0u, "kind %d", (int)kinds[i]);
+    cr_assert_eq(atomic_load(&a.answered), 1u);
+    close(ends[0]);
+    close(ends[1]);
+    close_watching(&a.w);
+  }
+}
+
+/* Neither waits for the other: a descriptor that is always ready, a timer that is always due. */
+typedef struct rush {
+  watching w;
+  mend_timer *timer;
+  atomic_uint written, rung;
+} rush;
+
+static void on_writable(void *ctx, int fd, bool can_read, bool can_write) {
+  (void)fd, (void)can_read, (void)can_write;
+  atomic_fetch_add(&((rush *)ctx)->written, 1);
+}
+
+static void ring_again(void *ctx) {
+  rush *r = ctx;
+  r->rung++;
+  mend__timer_set(r->timer, 0);
+}
+
+static void begin_rush(void *ctx) {
+  rush *r = ctx;
+  mend_loop *loop = r->w.world.loop;
+  cr_assert_eq(mend__loop_watch(loop, r->w.near, "rush", false, true, on_writable, r, &r->w.descriptor), MEND_OK);
+  cr_assert_eq(mend__timer_new(loop, ring_again, r, &r->timer), MEND_OK);
+  mend__timer_set(r->timer, 0);
+}
+
+static void end_rush(void *ctx) { mend_timer_cancel(&((rush *)ctx)->timer); }
+
+Test(loop_descriptors, and_timers_take_turns) {
+  static const world_kind kinds[] = {OWN_THREAD, DISPATCHED};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    rush r = {.rung = 0};
+    open_watching(&r.w, kinds[i]);
+    mend__loop_call(r.w.world.loop, begin_rush, &r);
+    while (atomic_load(&r.written) < 1000 || atomic_load(&r.rung) < 1000)
+      sched_yield();
+    mend__loop_call(r.w.world.loop, end_rush, &r);
+    close_watching(&r.w);
+  }
+}
+
 /* ---- Beside a virtual clock ---- */
 
 static void count(void *ctx) { atomic_fetch_add((atomic_uint *)ctx, 1); }

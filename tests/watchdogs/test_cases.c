@@ -1,6 +1,12 @@
-/* Recorded runs and what the seed rules find in them: NAME.jsonl, and NAME.expect.json with {"seed": [{"kind",
- * "at_line", "call_id"?}], "config": {}}. The replay here is a plain one: the clock moves to a
- * line's time, what is due by then belongs to that line, then the line's event is delivered. */
+/* Recorded runs and what is found in them: NAME.jsonl, and NAME.expect.json with
+ *
+ *   {"seed": [{"kind", "at_line", "call_id"?}], "detections": [{"kind", "reason", "at_line", "call_id"?, "run_id"?}],
+ *    "config": {"reg_n": 5, "tool_timeout": {...}, "budget.calls": 3, ...}}
+ *
+ * for mode seed and, where "detections" is there, mode evidence. Both begin with stall.timeout_s 30 and regression on
+ * with a window of 10. The replay here is a plain one: the clock moves to a line's time, what is due by then belongs to
+ * that line, then the line's event is delivered. Each is played twice, alone and beside another run, which changes
+ * nothing. */
 #include "bus/event_json.h"
 #include "core/memory.h"
 #include "mend/json.h"
@@ -9,13 +15,13 @@
 enum { FOUND_MAX = 64 };
 
 typedef struct found {
-  char detector[16];
+  char detector[16], reason[32], call[16], run[16];
   unsigned line;
-  char call[16];
 } found;
 
 typedef struct replayed {
   test_world world;
+  mend_run *company; /* another run that works meanwhile; NULL: there is none */
   unsigned line;
   size_t count;
   found found[FOUND_MAX];
@@ -30,9 +36,12 @@ static void keep_text(char *target, size_t size, mend_str text) {
 static mend_status on_detection(void *ctx, const mend_event *event) {
   replayed *replay = ctx;
   const mend_detection_event *detection = (const mend_detection_event *)event;
+  if (event->run == replay->company) return MEND_OK;
   cr_assert(replay->count < FOUND_MAX);
   found *next = &replay->found[replay->count++];
   keep_text(next->detector, sizeof next->detector, detection->detector);
+  keep_text(next->reason, sizeof next->reason, detection->reason);
+  keep_text(next->run, sizeof next->run, mend_run_id(event->run));
   keep_text(next->call, sizeof next->call, detection->last_call_id);
   next->line = replay->line;
   return MEND_OK;
@@ -42,11 +51,29 @@ static void deliver(replayed *replay, mend__event_line *line) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   mend_run *run;
   options.id = line->run_id;
+  options.parent_id = line->parent_run_id;
+  options.parent_call = line->parent_call;
   cr_assert_eq(mend_bus_run(replay->world.bus, &options, &run), MEND_OK);
   if (!line->custom && line->event.event.kind != MEND_EVENT_TICK) {
     cr_assert_eq(mend_run_publish(run, &line->event.event), MEND_OK);
   }
   mend_run_release(run);
+}
+
+/* Work that has nothing to do with the recorded run: calls with the same ids, readings, what a model says. */
+static void work_beside(const replayed *replay) {
+  char args[32];
+  mend_run *run = replay->company;
+  if (run == NULL) return;
+  snprintf(args, sizeof args, "{\"n\":%u}", replay->line);
+  const uint64_t call = mend_call_from_name(MEND_STR("a"));
+  mend_model_delta_event delta = MEND_MODEL_DELTA_EVENT_INIT;
+  delta.text = mend_str_from(args);
+  cr_assert_eq(before(run, call, "job", args), MEND_OK);
+  cr_assert_eq(confidence(run, replay->line % 2 == 0 ? 0.9 : 0.1), MEND_OK);
+  cr_assert_eq(usage(run, 1000), MEND_OK);
+  cr_assert_eq(mend_run_publish(run, &delta.event), MEND_OK);
+  cr_assert_eq(after(run, call), MEND_OK);
 }
 
 static void replay_text(replayed *replay, char *text) {
@@ -62,6 +89,7 @@ static void replay_text(replayed *replay, char *text) {
                                                 &scratch, &read, NULL, &error);
     cr_assert_eq(status, MEND_OK, "line %u: %s", replay->line, error.message);
     cr_assert_eq(mend_clock_advance_to_wall(replay->world.clock, read.ts_ns), MEND_OK);
+    work_beside(replay);
     deliver(replay, &read);
   }
   mend__buffer_free(&scratch);
@@ -70,61 +98,78 @@ static void replay_text(replayed *replay, char *text) {
 /* ---- What is expected ---- */
 
 typedef struct expectation {
+  bool is_given;
   size_t count;
   found found[FOUND_MAX];
-  uint64_t window_n;
 } expectation;
 
-static void read_detection(mend_json *json, found *ret_found) {
+typedef struct test_case {
+  const char *name;
+  expectation seed, evidence;
+  mend_option_tree *config;
+} test_case;
+
+static void read_found(mend_json *json, found *ret_found) {
   while (mend_json_next(json) == MEND_JSON_KEY) {
-    const bool is_kind = mend_json_is(json, MEND_STR("kind")), is_line = mend_json_is(json, MEND_STR("at_line"));
+    const bool is_line = mend_json_is(json, MEND_STR("at_line"));
+    char *text = NULL;
+    if (mend_json_is(json, MEND_STR("kind"))) text = ret_found->detector;
+    if (mend_json_is(json, MEND_STR("reason"))) text = ret_found->reason;
+    if (mend_json_is(json, MEND_STR("call_id"))) text = ret_found->call;
+    if (mend_json_is(json, MEND_STR("run_id"))) text = ret_found->run;
     mend_json_next(json);
     uint64_t number;
-    if (is_kind)
-      keep_text(ret_found->detector, sizeof ret_found->detector, json->slice);
-    else if (is_line && mend_json_uint64(json->slice, &number) == MEND_OK)
+    if (text != NULL) {
+      keep_text(text, text == ret_found->reason ? sizeof ret_found->reason : sizeof ret_found->call, json->slice);
+    } else if (is_line && mend_json_uint64(json->slice, &number) == MEND_OK) {
       ret_found->line = (unsigned)number;
-    else
-      keep_text(ret_found->call, sizeof ret_found->call, json->slice);
+    }
   }
 }
 
-static void read_seed(mend_json *json, expectation *expected) {
+static void read_all_found(mend_json *json, expectation *expected) {
   cr_assert_eq(mend_json_next(json), MEND_JSON_ARRAY);
+  expected->is_given = true;
   while (mend_json_next(json) == MEND_JSON_OBJECT)
-    read_detection(json, &expected->found[expected->count++]);
+    read_found(json, &expected->found[expected->count++]);
 }
 
-static void read_config(mend_json *json, expectation *expected) {
+static void read_config(mend_json *json, mend_option_tree *config) {
   cr_assert_eq(mend_json_next(json), MEND_JSON_OBJECT);
   while (mend_json_next(json) == MEND_JSON_KEY) {
-    const bool is_window = mend_json_is(json, MEND_STR("reg_n"));
-    mend_json_next(json);
-    if (is_window)
-      cr_assert_eq(mend_json_uint64(json->slice, &expected->window_n), MEND_OK);
-    else
-      mend_json_skip(json);
+    mend_str name = json->slice, value;
+    if (mend_json_is(json, MEND_STR("reg_n"))) name = MEND_STR("regression.window_n");
+    if (mend_json_is(json, MEND_STR("tool_timeout"))) name = MEND_STR("stall.tool_timeout_s");
+    mend_error error = {0};
+    cr_assert_eq(mend_json_value(json, &value), MEND_OK);
+    cr_assert_eq(mend_option_tree_set(config, name, value, &error), MEND_OK, "%s", error.message);
   }
 }
 
-static void read_expectation(const char *text, expectation *expected) {
+static void read_case(const char *text, test_case *ret_case) {
   mend_json json;
   mend_json_init(&json, mend_str_from(text), MEND_JSON_DEPTH);
-  *expected = (expectation){.window_n = 10};
   cr_assert_eq(mend_json_next(&json), MEND_JSON_OBJECT);
   while (mend_json_next(&json) == MEND_JSON_KEY) {
-    if (mend_json_is(&json, MEND_STR("seed")))
-      read_seed(&json, expected);
-    else if (mend_json_is(&json, MEND_STR("config")))
-      read_config(&json, expected);
-    else if (mend_json_next(&json) >= MEND_JSON_OBJECT)
+    if (mend_json_is(&json, MEND_STR("seed"))) {
+      read_all_found(&json, &ret_case->seed);
+    } else if (mend_json_is(&json, MEND_STR("detections"))) {
+      read_all_found(&json, &ret_case->evidence);
+    } else if (mend_json_is(&json, MEND_STR("config"))) {
+      read_config(&json, ret_case->config);
+    } else {
+      mend_json_next(&json);
       mend_json_skip(&json);
+    }
   }
 }
+
+static bool is_or_absent(const char *got, const char *want) { return want[0] == '\0' || strcmp(got, want) == 0; }
 
 static bool is_expected(const found *got, const found *want) {
   return strcmp(got->detector, want->detector) == 0 && got->line == want->line &&
-         (want->call[0] == '\0' || strcmp(got->call, want->call) == 0);
+         is_or_absent(got->reason, want->reason) && is_or_absent(got->call, want->call) &&
+         is_or_absent(got->run, want->run);
 }
 
 static void compare(const char *name, const replayed *got, const expectation *want) {
@@ -132,15 +177,19 @@ static void compare(const char *name, const replayed *got, const expectation *wa
     bool is_there = false;
     for (size_t j = 0; j < got->count; j++)
       is_there = is_there || is_expected(&got->found[j], &want->found[i]);
-    cr_assert(is_there, "%s: missed %s at line %u", name, want->found[i].detector, want->found[i].line);
+    cr_assert(is_there, "%s: missed %s %s at line %u", name, want->found[i].detector, want->found[i].reason,
+              want->found[i].line);
   }
-  cr_assert_eq(got->count, want->count, "%s: %zu detections, expected %zu", name, got->count, want->count);
+  cr_assert_eq(got->count, want->count, "%s: %zu detections, expected %zu; the last: %s %s at line %u", name,
+               got->count, want->count, got->count > 0 ? got->found[got->count - 1].detector : "",
+               got->count > 0 ? got->found[got->count - 1].reason : "",
+               got->count > 0 ? got->found[got->count - 1].line : 0);
 }
 
-static void run_case(const char *name, char *events, const char *expect) {
+static void run_case(const test_case *given, mend_watch_mode mode, char *events, bool has_company) {
+  const expectation *expected = mode == MEND_WATCH_MODE_SEED ? &given->seed : &given->evidence;
+  if (!expected->is_given) return;
   replayed replay = {.line = 0};
-  expectation expected;
-  read_expectation(expect, &expected);
   mend_test_allocator_init(&replay.world.memory);
   cr_assert_eq(mend_clock_new_virtual(&replay.world.memory.base, (mend_time){0, 0}, &replay.world.clock), MEND_OK);
   mend_bus_options bus_options = MEND_BUS_OPTIONS_INIT;
@@ -148,14 +197,14 @@ static void run_case(const char *name, char *events, const char *expect) {
   bus_options.clock = replay.world.clock;
   cr_assert_eq(mend_bus_new(&bus_options, &replay.world.bus, NULL), MEND_OK);
 
-  mend_options options = MEND_OPTIONS_INIT;
-  options.stall.timeout_s = 30;
-  options.regression.enable = true;
-  options.regression.window_n = (uint32_t)expected.window_n;
+  mend_options options = *mend_option_tree_get(given->config);
+  options.mode = mode;
   cr_assert_eq(mend_bus_watch(replay.world.bus, &options, NULL), MEND_OK);
   cr_assert_eq(mend_bus_subscribe(replay.world.bus, "healing.detection", on_detection, &replay, NULL, NULL), MEND_OK);
+  if (has_company) replay.company = world_run(&replay.world, "company");
   replay_text(&replay, events);
-  compare(name, &replay, &expected);
+  mend_run_release(replay.company);
+  compare(given->name, &replay, expected);
   world_close(&replay.world);
 }
 
@@ -165,9 +214,21 @@ static void visit(void *ctx, const char *name) {
   const int stem = (int)(strlen(name) - strlen(".jsonl"));
   snprintf(expect_name, sizeof expect_name, "%.*s.expect.json", stem, name);
   char *events = mend_test_read(name, NULL), *expect = mend_test_read(expect_name, NULL);
-  run_case(name, events, expect);
+  test_case given = {.name = name};
+  cr_assert_eq(mend_option_tree_new(NULL, &given.config), MEND_OK);
+  static const char *const base[][2] = {
+      {"mode", "evidence"}, {"stall.timeout_s", "30"}, {"regression.enable", "true"}, {"regression.window_n", "10"}};
+  for (size_t i = 0; i < sizeof base / sizeof *base; i++)
+    cr_assert_eq(mend_option_tree_set(given.config, mend_str_from(base[i][0]), mend_str_from(base[i][1]), NULL),
+                 MEND_OK);
+  read_case(expect, &given);
+  for (int has_company = 0; has_company < 2; has_company++) {
+    run_case(&given, MEND_WATCH_MODE_SEED, events, has_company != 0);
+    run_case(&given, MEND_WATCH_MODE_EVIDENCE, events, has_company != 0);
+  }
+  mend_option_tree_free(given.config);
   free(events);
   free(expect);
 }
 
-Test(watchdog_cases, own_cases) { cr_assert(mend_test_each("watchdogs", ".jsonl", visit, NULL) >= 25); }
+Test(watchdog_cases, own_cases) { cr_assert(mend_test_each("watchdogs", ".jsonl", visit, NULL) >= 75); }

@@ -549,9 +549,7 @@ Test(watching, by_options) {
 Test(watching, options_that_are_refused) {
   test_world world;
   world_open(&world);
-  mend_options evidence = MEND_OPTIONS_INIT, window = MEND_OPTIONS_INIT, no_size = MEND_OPTIONS_INIT,
-               poll = MEND_OPTIONS_INIT;
-  evidence.mode = MEND_WATCH_MODE_EVIDENCE;
+  mend_options window = MEND_OPTIONS_INIT, no_size = MEND_OPTIONS_INIT, poll = MEND_OPTIONS_INIT;
   window.loop.n = 3;
   no_size.size = 0;
   poll.poll_interval_s = 0;
@@ -560,7 +558,6 @@ Test(watching, options_that_are_refused) {
     mend_status status;
     const char *names;
   } rows[] = {
-      {&evidence, MEND_ENOTSUP, "evidence"},
       {&window, MEND_EINVAL, "loop.n"},
       {&no_size, MEND_EINVAL, "size"},
       {&poll, MEND_EINVAL, "poll_interval_s"},

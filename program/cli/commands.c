@@ -1,0 +1,3 @@
+#include "program/cli/commands.h"
+
+const cli_command *const cli_commands[] = {&cli_replay, &cli_doctor, &cli_completion, NULL};

@@ -1,0 +1,24 @@
+/* Events as OpenTelemetry spans, in OTLP JSON: a line is one export of up to 512 spans. */
+#ifndef MEND_PROGRAM_REPLAY_OTLP_WRITER_H
+#define MEND_PROGRAM_REPLAY_OTLP_WRITER_H
+
+#include "mend.h"
+
+#include <stdio.h>
+
+/* Spans of runs (invoke_agent), of calls of tools (execute_tool) and of models (chat), with the attributes of the
+ * semantic conventions for generative AI. */
+typedef struct otlp_writer otlp_writer;
+
+/* `out` is borrowed. NULL when out of memory. */
+otlp_writer *otlp_writer_new(FILE *out);
+/* NULL is allowed; what was not finished is lost. */
+void otlp_writer_free(otlp_writer *writer);
+/* A subscriber, for one thread. MEND_ENOMEM, MEND_EIO when a line cannot be written. */
+mend_status otlp_writer_event(void *writer, const mend_event *event);
+/* Ends what is open at the time of its run's last event, and writes all there is. */
+mend_status otlp_writer_finish(otlp_writer *writer);
+/* Spans written so far. */
+uint64_t otlp_writer_count(const otlp_writer *writer);
+
+#endif

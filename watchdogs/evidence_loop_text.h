@@ -1,0 +1,37 @@
+/* Private to the watchdog "loop" of mode evidence: what names and answers say, as far as English is understood. */
+#ifndef MEND_WATCHDOGS_EVIDENCE_LOOP_TEXT_H
+#define MEND_WATCHDOGS_EVIDENCE_LOOP_TEXT_H
+
+#include "mend/json.h"
+
+/* ---- evidence_loop_words.c: what words say ---- */
+
+/* What a tool's name says of it. */
+typedef struct mend__tool_words {
+  bool changes, looks, waits;
+  bool is_shell; /* what it does its arguments say */
+} mend__tool_words;
+
+mend__tool_words mend__tool_words_of(mend_str tool);
+/* Whether the arguments of a shell ask for a wait: "sleep 60; tail log"; and for a change: "sed -i s/a/b/ x.c". */
+bool mend__says_sleep(mend_str args);
+bool mend__says_change(mend_str args);
+/* Whether an error says that there is no such tool; and whether it says that the same may work later. `type` may be
+ * absent. */
+bool mend__says_unknown_tool(mend_str tool, mend_str type, mend_str message);
+bool mend__says_try_later(mend_str type, mend_str message);
+/* Whether a text is an error's, though nobody said so; whether it says that something failed; whether it says that
+ * nothing was found. */
+bool mend__says_error(mend_str text);
+bool mend__says_failed(mend_str text);
+bool mend__says_nothing_found(mend_str text);
+
+/* ---- evidence_loop_mask.c: texts without what changes with every call ---- */
+
+/* Hash of a text in which times, durations, UUIDs, long hexadecimal numbers and the numbers behind pid, attempt, retry,
+ * elapsed and the like count as equal. All other digits count. */
+mend_hash mend__masked_text_hash(mend_str text);
+/* The same for a JSON value; of arrays and objects, in a string too, its loose canonical hash. */
+mend_hash mend__masked_json_hash(mend_str json);
+
+#endif
