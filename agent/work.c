@@ -44,13 +44,22 @@ static mend_status end_turns(mend__work *work) {
   return status == MEND_OK ? mend__work_end(work, MEND_AGENT_TURNS, (mend_str)MEND_ABSENT) : status;
 }
 
+/* A model that ends to call tools and calls none has not answered, unless it has said something. */
+static mend_status end_answered(mend__work *work, mend_error *error) {
+  const mend_reply *reply = &work->reply;
+  if (reply->finish == MEND_FINISH_CALLS && reply->text.len == 0) {
+    return mend_error_set(error, MEND_EFAILED, "the reply ends to call tools and calls none, and says nothing");
+  }
+  return mend__work_end(work, MEND_AGENT_DONE, (mend_str)MEND_ABSENT);
+}
+
 static mend_status use_reply(mend__work *work, uint32_t turn, mend_error *error) {
   const mend_agent *agent = work->agent;
   mend_status status = mend__report_add_reply(work);
   if (status == MEND_OK) status = mend_messages_add_reply(work->messages, &work->reply);
   if (status != MEND_OK) return status;
   if (agent->turn != NULL) agent->turn(agent->ctx, turn, &work->reply);
-  if (mend__count_calls(&work->reply) == 0) return mend__work_end(work, MEND_AGENT_DONE, (mend_str)MEND_ABSENT);
+  if (mend__count_calls(&work->reply) == 0) return end_answered(work, error);
   return turn < agent->max_turns ? mend__work_call(work, error) : end_turns(work);
 }
 

@@ -76,8 +76,9 @@ static size_t bytes_a_run(mend_bus *bus, counted *memory, bool guarded) {
   return bytes;
 }
 
-static void watch_bus(mend_bus *bus) {
+static void watch_bus(mend_bus *bus, mend_watch_mode mode) {
   mend_options options = MEND_OPTIONS_INIT;
+  mend_options_set_profile(&options, mode);
   options.regression.enable = true;
   bench_need(mend_bus_watch(bus, &options, NULL) == MEND_OK, "mend_bus_watch");
 }
@@ -106,6 +107,13 @@ static void add(size_list *list, bench_size size) {
   list->sizes[list->count++] = size;
 }
 
+static void add_watched(size_list *list, const mend_allocator *allocator) {
+  mend_bus *bus = bench_bus(allocator, NULL);
+  watch_bus(bus, MEND_WATCH_MODE_EVIDENCE);
+  add(list, (bench_size){"a run watched in mode evidence, idle", "mend", bytes_a_run(bus, allocator->ctx, false), 0});
+  mend_bus_release(bus);
+}
+
 static void add_memory(size_list *list) {
   counted memory = {0};
   const mend_allocator allocator = {sizeof allocator, &memory, counting_allocate, counting_reallocate,
@@ -117,12 +125,13 @@ static void add_memory(size_list *list) {
                          bench_glib_bytes_a_handler != NULL ? bench_glib_bytes_a_handler() : 0, 0});
   add(list, (bench_size){"a subscriber of one topic", "eventemitter3", bench_emitter_bytes_a_listener(), 0});
   add(list, (bench_size){"a run", "mend", bytes_a_run(bus, &memory, false), 0});
-  watch_bus(bus);
+  watch_bus(bus, MEND_WATCH_MODE_SEED);
   add(list, (bench_size){"a run watched by Stall, Loop and Regression, idle", "mend", bytes_a_run(bus, &memory, false),
                          2048});
   add(list,
       (bench_size){"a run with boundary and watchdog hook, watched, idle", "mend", bytes_a_run(bus, &memory, true), 0});
   mend_bus_release(bus);
+  add_watched(list, &allocator);
 }
 
 #define SIZE_OF(type)                                                                                                  \

@@ -1,4 +1,4 @@
-# The page that `mend replay --html` writes. Its source is program/replay/page/: page.html, which has names in @ where the style
+# The page that `mend replay --html` writes. Its source is program/reports/page/: page.html, which has names in @ where the style
 # and the script belong, and their hashes (a browser takes no others), and @DATA@ where the program goes on.
 
 # mend_base64(<64 hexadecimal digits> <variable>): 32 bytes, as a content security policy writes a hash.
@@ -33,7 +33,7 @@ endmacro()
 
 # mend_embed_page(<variable>) appends the sources that define page_head and page_tail.
 function(mend_embed_page variable)
-  set(folder ${PROJECT_SOURCE_DIR}/program/replay/page)
+  set(folder ${PROJECT_SOURCE_DIR}/program/reports/page)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/page.html)
   file(READ ${folder}/page.html page)
   mend_put_into_page(STYLE page.css)

@@ -53,10 +53,10 @@ static mend_status add_tools(mend_tools *registry, mend_error *error) {
 
 static void describe_tools(mend_tool_spec specs[TOOLS]) {
   for (size_t i = 0; i < TOOLS; i++) {
-    specs[i] = (mend_tool_spec){.size = sizeof specs[i],
-                                .name = mend_str_from(tools[i].name),
-                                .description = mend_str_from(tools[i].description),
-                                .schema = mend_str_from(tools[i].schema)};
+    specs[i] = (mend_tool_spec)MEND_TOOL_SPEC_INIT;
+    specs[i].name = mend_str_from(tools[i].name);
+    specs[i].description = mend_str_from(tools[i].description);
+    specs[i].schema = mend_str_from(tools[i].schema);
   }
 }
 
@@ -250,5 +250,10 @@ int main(int argc, char **argv) {
   printf("\n  A chain of three models: the first is not there, the second breaks off, the third works.\n");
   const mend_status status = tell_story(has_url ? argv[2] : NULL, &error);
   if (status != MEND_OK) fprintf(stderr, "agent: %s\n", mend_error_sentence(&error, status));
+  if (status == MEND_ENOENT) {
+    fprintf(stderr,
+            "agent: its models are the folder examples/models of mend's source: run it where that is, or build\n"
+            "it with -DEXAMPLE_MODELS='\"FOLDER\"'\n");
+  }
   return status == MEND_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -145,6 +145,7 @@ const mend__dialect mend__dialect_anthropic = {.provider = "anthropic",
                                                .base_url = "https://api.anthropic.com/v1",
                                                .variables = variables,
                                                .needs_key = true,
+                                               .has_last_event = true,
                                                .write = write_request,
                                                .event = mend__anthropic_event,
                                                .whole = mend__anthropic_whole};

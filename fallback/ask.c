@@ -13,6 +13,17 @@ typedef struct question {
   mend_error error;
 } question;
 
+static bool keep_failure(mend_reply *reply, const mend_failure *given) {
+  mend_failure *kept = &((mend__draft *)reply->memory)->failure;
+  const mend_str absent = MEND_ABSENT;
+  *kept = *given;
+  kept->type = kept->message = kept->body = kept->attempts = absent;
+  return mend__reply_set(reply, &kept->type, given->type) == MEND_OK &&
+         mend__reply_set(reply, &kept->message, given->message) == MEND_OK &&
+         mend__reply_set(reply, &kept->body, given->body) == MEND_OK &&
+         mend__reply_set(reply, &kept->attempts, given->attempts) == MEND_OK;
+}
+
 /* Of a reply that there is not. Without memory for it there is nothing. */
 static void keep_what_is_known(mend_reply *reply, const mend_failure *failure) {
   mend__draft *draft = mend__draft_new(NULL, NULL);
@@ -21,7 +32,9 @@ static void keep_what_is_known(mend_reply *reply, const mend_failure *failure) {
   partial.usage = failure->usage;
   if (draft == NULL || mend__draft_note(draft, &partial) != MEND_OK || mend__draft_finish(draft, reply) != MEND_OK) {
     mend__draft_free(draft);
+    return;
   }
+  if (keep_failure(reply, failure)) reply->failure = &draft->failure;
 }
 
 static void take_answer(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure,

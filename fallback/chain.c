@@ -2,6 +2,8 @@
 #include "core/options_size.h"
 #include "fallback/chain_internal.h"
 #include "fallback/classification_internal.h"
+#include "fallback/model_name.h"
+#include "fallback/provider.h"
 
 /* ---- Memory ---- */
 
@@ -88,9 +90,22 @@ static void add_lanes(mend__chain *chain, const mend__link *links, size_t count)
   }
 }
 
+/* What stands for the server of a model, beside the provider's name: chains and scripts are servers of their own, of
+ * models of others nothing is known. */
+static mend_str server_of(const mend_model *model) {
+  const char *base_url = mend__provider_base_url(model);
+  if (base_url != NULL) return mend_str_from(base_url);
+  const bool is_ours = mend__chain_of(model) != NULL || mend__is_scripted(mend_model_provider(model));
+  return is_ours ? mend_model_name(model) : MEND_STR("");
+}
+
+static bool same_server(const mend_model *a, const mend_model *b) {
+  return mend_str_equal(mend_model_provider(a), mend_model_provider(b)) && mend_str_equal(server_of(a), server_of(b));
+}
+
 /* Whether what the scope is about is the same for both. */
 static bool share(const mend__lane *a, const mend__lane *b, mend__scope scope) {
-  const bool same_provider = mend_str_equal(mend_model_provider(a->model), mend_model_provider(b->model));
+  const bool same_provider = same_server(a->model, b->model);
   const bool same_model = same_provider && mend_str_equal(mend_model_name(a->model), mend_model_name(b->model));
   switch (scope) {
   case MEND__SCOPE_PROVIDER: return same_provider;

@@ -1,15 +1,13 @@
 #include "fallback/chain_internal.h"
 #include "fallback/classification_internal.h"
 
-#include <stdio.h>
-
 /* What became of an attempt. */
 typedef struct ending {
   mend_failure failure;
   const mend_failure_signal *signal;
   mend_failure_class class;
   mend_reply *reply; /* empty */
-  char sentence[96]; /* instead of one that tells what is hidden */
+  char instead[MEND__INSTEAD_MAX];
 } ending;
 
 /* What happens next. */
@@ -47,13 +45,6 @@ static void let_judge(const mend__walk *walk, ending *e) {
   e->class.wait_s = from_0_to(MEND__COOL_DOWN_MAX_S, e->class.wait_s);
 }
 
-/* The provider's sentence is made of it, too. */
-static void hide_body(ending *e) {
-  e->failure.body = (mend_str){NULL, 0};
-  snprintf(e->sentence, sizeof e->sentence, "%s (HTTP status %u)", e->class.name, (unsigned)e->failure.http_status);
-  e->failure.message = mend_str_from(e->sentence);
-}
-
 static void classify(const mend__walk *walk, const mend_failure *failure, const mend_failure_signal *signal,
                      ending *e) {
   *e = (ending){.failure = *failure, .signal = signal, .class = MEND_FAILURE_CLASS_INIT};
@@ -65,7 +56,7 @@ static void classify(const mend__walk *walk, const mend_failure *failure, const 
   }
   let_judge(walk, e);
   e->failure.type = mend_str_from(e->class.name);
-  if (e->class.hides_body) hide_body(e);
+  if (e->class.hides_body) mend__failure_hide(&e->failure, e->class.name, e->instead);
 }
 
 static bool is_resilient(const mend__walk *walk) { return walk->chain->profile == MEND_FALLBACK_RESILIENT; }

@@ -1,14 +1,15 @@
 /* Private to fallback/: a chain of models. docs/internals/chain.md tells how it works.
  *
  * A target is a model of the chain, a lane is a target with one of its provider's keys: what a request is sent through.
- * Lanes share breakers, each by what it has in common with others: its provider, its model, its key, or nothing (key
- * and model). A walk is one request on its way through the chain: chain_walk.c has what happens, chain_targets.c who is
- * asked next. */
+ * Lanes share breakers, each by what it has in common with others: its provider at one address, its model there, its
+ * key there, or nothing (key and model). A walk is one request on its way through the chain: chain_walk.c has what
+ * happens, chain_targets.c who is asked next. */
 #ifndef MEND_FALLBACK_CHAIN_INTERNAL_H
 #define MEND_FALLBACK_CHAIN_INTERNAL_H
 
 #include "core/buffer.h"
 #include "fallback/breaker.h"
+#include "fallback/budget.h"
 #include "fallback/fallback_internal.h"
 #include "fallback/tables.h"
 
@@ -64,7 +65,7 @@ typedef struct mend__chain {
 /* A model of a chain to be. */
 typedef struct mend__link {
   mend_model *model; /* referenced by the chain */
-  size_t key;        /* links of one provider with the same number share their key */
+  size_t key;        /* links of one server with the same number share their key */
   bool is_next_key;  /* the model before, with another key */
 } mend__link;
 /* References the rows; takes over `left_out` (a JSON array) when it succeeds. */
@@ -147,18 +148,6 @@ typedef enum mend__parameter {
 /* The parameters, of those the request has, which the provider's words name; 0: none. */
 unsigned mend__parameters_named(const mend_model_request *request, mend_str words);
 void mend__parameters_drop(mend_model_request *request, unsigned parameters);
-
-/* ---- chain_budget.c ---- */
-
-typedef struct mend__budget {
-  double limit_usd; /* 0: there is none */
-  double spent_usd; /* as far as prices are known */
-  double asked_usd; /* the last that was to be allowed */
-} mend__budget;
-/* Whether a target may be asked: there is room for what that costs at most. */
-bool mend__budget_allows(mend__budget *budget, const mend_model_request *request, const mend_model_facts *facts);
-double mend__budget_left_usd(const mend__budget *budget);
-void mend__budget_settle(mend__budget *budget, const mend_usage *usage, const mend_model_facts *facts);
 
 /* ---- chain_events.c: on the request's run, where there is one ---- */
 

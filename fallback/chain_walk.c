@@ -1,8 +1,6 @@
 #include "core/memory.h"
 #include "fallback/chain_internal.h"
 
-#include <stdio.h>
-
 static void walk_free(mend__walk *walk) {
   mend_timer_cancel(&walk->wait);
   mend__ledger_free(&walk->ledger);
@@ -126,11 +124,10 @@ static void on_done(void *ctx, mend_status status, mend_reply *reply, const mend
 
 /* Another target may be cheaper. */
 static void refuse_cost(mend__walk *walk) {
-  char sentence[160];
+  char sentence[MEND__BUDGET_SENTENCE_MAX];
   mend_failure failure = MEND_FAILURE_INIT;
   mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
-  snprintf(sentence, sizeof sentence, "asking it may cost up to %.6g US dollars, of max_cost_usd %.6g are left",
-           walk->budget.asked_usd, mend__budget_left_usd(&walk->budget));
+  mend__budget_sentence(&walk->budget, sentence);
   failure.message = mend_str_from(sentence);
   signal.transport = "cost_limit";
   walk->attempt_ns = mend__exchange_now_ns(walk->outer);

@@ -285,11 +285,25 @@ static mend_status load_scope(row_loader *loader, const member *what) {
 
 /* ---- Members ---- */
 
-static const char *const transports[] = {"dns",        "refused",     "connect_timeout",       "certificate",
-                                         "reset",      "closed",      "first_content_timeout", "idle_timeout",
-                                         "cancelled",  "cut",         "total_timeout",         "malformed",
-                                         "too_long",   "empty_reply", "not_supported",         "no_memory",
-                                         "cost_limit", NULL};
+static const char *const transports[] = {"dns",
+                                         "refused",
+                                         "connect_timeout",
+                                         "certificate",
+                                         "reset",
+                                         "closed",
+                                         "first_content_timeout",
+                                         "idle_timeout",
+                                         "cancelled",
+                                         "cut",
+                                         "total_timeout",
+                                         "malformed",
+                                         "too_long",
+                                         "empty_reply",
+                                         "not_supported",
+                                         "no_memory",
+                                         "cost_limit",
+                                         "no_descriptors",
+                                         NULL};
 static const char *const actions[] = {"propagate", "retry", "fail_over", "cancel", NULL};
 static const char *const remedies[] = {"next_key", "drop_parameter", "larger_window", NULL};
 static const char *const scopes[] = {"provider", "model", "key", "key+model", NULL};

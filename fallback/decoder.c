@@ -9,9 +9,9 @@
 #define FAULT_MAX 65536
 
 void mend__decoder_init(mend__decoder *decoder, const mend__dialect *dialect, const mend_messages *messages,
-                        const mend__secret *secret, const mend_allocator *allocator,
+                        const mend__secrets *secrets, const mend_allocator *allocator,
                         const mend__decoder_listener *listener) {
-  *decoder = (mend__decoder){.dialect = dialect, .allocator = allocator, .secret = secret, .listener = *listener};
+  *decoder = (mend__decoder){.dialect = dialect, .allocator = allocator, .secrets = secrets, .listener = *listener};
   mend__buffer *const buffers[] = {&decoder->fault, &decoder->text, &decoder->told, &decoder->repaired,
                                    &decoder->covered};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
@@ -32,7 +32,10 @@ void mend__decoder_free(mend__decoder *decoder) {
 }
 
 void mend__decoder_tell(mend__decoder *decoder, const mend_delta *delta) {
-  if (delta->text.len > 0 || delta->kind == MEND_PART_CALL) decoder->any_content = true;
+  const bool is_content = delta->text.len > 0 || delta->kind == MEND_PART_CALL;
+  decoder->any_content |= is_content;
+  decoder->any_answer |= is_content && delta->kind != MEND_PART_THINKING;
+  decoder->any_thought |= delta->kind == MEND_PART_THINKING;
   decoder->listener.delta(decoder->listener.ctx, delta);
 }
 
@@ -49,19 +52,19 @@ mend_str mend__decoder_unescape(mend__decoder *decoder, mend_str value) {
 
 mend_str mend__decoder_word(mend__decoder *decoder, mend_str value) {
   const mend_str word = mend__decoder_unescape(decoder, value);
-  mend__secret_cover_whole(&decoder->text, decoder->secret);
+  mend__secrets_cover_whole(&decoder->text, decoder->secrets);
   return word;
 }
 
 mend_str mend__decoder_covered(mend__decoder *decoder, mend_str text) {
-  if (!mend__secret_may_be_in(decoder->secret, text)) return text;
+  if (!mend__secrets_may_be_in(decoder->secrets, text)) return text;
   mend__buffer_clear(&decoder->covered);
   mend__buffer_str(&decoder->covered, text);
   if (decoder->covered.failed) decoder->no_memory = true;
   if (mend__json_is_object(text)) {
-    mend__secret_cover_document(&decoder->covered, decoder->secret);
+    mend__secrets_cover_document(&decoder->covered, decoder->secrets);
   } else {
-    mend__secret_cover_whole(&decoder->covered, decoder->secret);
+    mend__secrets_cover_whole(&decoder->covered, decoder->secrets);
   }
   return mend__buffer_text(&decoder->covered);
 }
@@ -119,7 +122,9 @@ mend_finish mend__finish_find(const mend__finish_word *words, mend_str value) {
 /* In the light of what else has come. */
 static mend_finish meaning_of(const mend__decoder *decoder, mend_finish finish) {
   if (decoder->refused) return MEND_FINISH_FILTER;
-  return finish == MEND_FINISH_STOP && decoder->call_count > 0 ? MEND_FINISH_CALLS : finish;
+  if (finish == MEND_FINISH_STOP && decoder->call_count > 0) return MEND_FINISH_CALLS;
+  const bool calls_are_missing = finish == MEND_FINISH_CALLS && decoder->call_count == 0 && decoder->any_answer;
+  return calls_are_missing ? MEND_FINISH_STOP : finish;
 }
 
 static bool is_plain(mend_finish finish) { return finish == MEND_FINISH_STOP || finish == MEND_FINISH_UNKNOWN; }
@@ -240,14 +245,8 @@ static mend_str read_object(mend__decoder *decoder, mend_str text) {
   return is_object(repaired) ? repaired : (mend_str){NULL, 0};
 }
 
-static mend_str trim(mend_str text) {
-  while (text.len > 0 && strchr(" \t\r\n", text.ptr[0]) != NULL)
-    text = (mend_str){text.ptr + 1, text.len - 1};
-  return text;
-}
-
 mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_str data) {
-  const mend_str text = trim(data);
+  const mend_str text = mend__json_trim(data);
   if (text.len == 0) return MEND__READING_MORE;
   if (mend_str_equal(text, MEND_STR("[DONE]"))) {
     return decoder->has_finish ? MEND__READING_COMPLETE : MEND__READING_MORE;
@@ -261,7 +260,7 @@ mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_st
 }
 
 mend__reading mend__decoder_whole(mend__decoder *decoder, mend_str body) {
-  const mend_str object = read_object(decoder, trim(body));
+  const mend_str object = read_object(decoder, mend__json_trim(body));
   if (object.len == 0) return ended(decoder, MEND__READING_MALFORMED, body);
   note_event(decoder, object);
   return ended(decoder, decoder->dialect->whole(decoder, object), body);

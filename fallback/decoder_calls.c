@@ -92,7 +92,7 @@ mend__decoder_call *mend__decoder_call_at(mend__decoder *decoder, int64_t place,
   if (call == NULL || call->told) return call;
   if (call->id.len == 0) mend__buffer_str(&call->id, said);
   if (call->name.len == 0) mend__json_append(&call->name, name);
-  mend__secret_cover_whole(&call->name, decoder->secret);
+  mend__secrets_cover_whole(&call->name, decoder->secrets);
   if (call->name.len > 0) tell_first(decoder, call);
   return call;
 }

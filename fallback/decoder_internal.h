@@ -7,9 +7,9 @@
 void mend__decoder_tell(mend__decoder *decoder, const mend_delta *delta);
 /* What a string says; valid until the next. Empty for what is none. */
 mend_str mend__decoder_unescape(mend__decoder *decoder, mend_str value);
-/* The same of one that is told as a whole: without the key. */
+/* The same of one that is told as a whole: without keys. */
 mend_str mend__decoder_word(mend__decoder *decoder, mend_str value);
-/* A text that is told as a whole, without the key; valid until the next. */
+/* A text that is told as a whole, without keys; valid until the next. */
 mend_str mend__decoder_covered(mend__decoder *decoder, mend_str text);
 
 /* ---- decoder_series.c ---- */
@@ -20,8 +20,6 @@ void mend__series_free(mend__series *series);
 mend_str mend__series_take(mend__decoder *decoder, mend__series *series, mend_str value, mend_str text);
 /* What was held back, to be told before something else is. */
 mend_str mend__series_flush(mend__decoder *decoder, mend__series *series);
-/* Tells what is held of text and thinking. */
-void mend__decoder_flush(mend__decoder *decoder);
 
 /* ---- decoder_calls.c ---- */
 

@@ -1,4 +1,4 @@
-/* What comes back: texts in pieces, without the key. */
+/* What comes back: texts in pieces, without keys. */
 #include "fallback/decoder_internal.h"
 #include "fallback/json_fields.h"
 
@@ -8,7 +8,7 @@ typedef struct source {
 } source;
 
 void mend__series_init(mend__series *series, const mend__decoder *decoder, bool is_json) {
-  *series = (mend__series){.veil = {.secret = decoder->secret, .is_json = is_json}};
+  *series = (mend__series){.veil = {.secrets = decoder->secrets, .is_json = is_json}};
   mend__buffer_init(&series->sources, decoder->allocator);
 }
 
@@ -36,10 +36,10 @@ static void cover_sources(const mend__decoder *decoder, mend__series *series, so
   }
 }
 
-/* What is held of the key cannot have come in more pieces than it has bytes. */
+/* What is held of a key cannot have come in more pieces than it has bytes. */
 static void remember(mend__series *series, source last) {
   mend__buffer *sources = &series->sources;
-  if (sources->len / sizeof last == series->veil.secret->len * MEND__ESCAPE_MAX) {
+  if (sources->len / sizeof last == series->veil.secrets->longest * MEND__ESCAPE_MAX) {
     sources->len -= sizeof last;
     memmove(sources->data, sources->data + sizeof last, sources->len);
   }
@@ -49,7 +49,7 @@ static void remember(mend__series *series, source last) {
 /* Whether all that is held is certainly of this piece. */
 static bool begins_in(const mend__veil *veil, mend_str piece) {
   const size_t longest = veil->is_json ? MEND__ESCAPE_MAX : 1;
-  return veil->matched * longest + veil->escape_len <= piece.len;
+  return veil->matched.len * longest + veil->escape_len <= piece.len;
 }
 
 mend_str mend__series_take(mend__decoder *decoder, mend__series *series, mend_str value, mend_str text) {
@@ -58,7 +58,7 @@ mend_str mend__series_take(mend__decoder *decoder, mend__series *series, mend_st
   const source last = source_of(decoder, value);
   if (veil->is_found) cover_sources(decoder, series, last);
   if (veil->is_found || begins_in(veil, text)) mend__buffer_clear(&series->sources);
-  if (veil->matched > 0 || veil->escape_len > 0) remember(series, last);
+  if (veil->matched.len > 0 || veil->escape_len > 0) remember(series, last);
   veil->is_found = false;
   decoder->no_memory |= decoder->told.failed || series->sources.failed;
   return told;

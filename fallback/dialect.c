@@ -11,6 +11,10 @@ const mend__dialect *mend__dialect_find(mend_str provider) {
   return NULL;
 }
 
+const mend__dialect *mend__dialect_at(size_t index) {
+  return index < sizeof dialects / sizeof *dialects ? dialects[index] : NULL;
+}
+
 mend_status mend__dialect_write(const mend__dialect *dialect, const mend_model_request *request, mend_str model_id,
                                 const char *key, mend__wire *wire, mend_error *error) {
   const mend_status status = dialect->write(request, model_id, key, wire, error);

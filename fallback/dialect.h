@@ -46,14 +46,14 @@ typedef enum mend__reading {
 typedef struct mend__decoder_listener {
   void (*delta)(void *ctx, const mend_delta *delta);
   void (*note)(void *ctx, const mend_reply *partial); /* as of mend_exchange_note; `raw` and `log_probs` in pieces */
-  void (*cover)(void *ctx, size_t at, size_t len);    /* that much of all `raw` was the key: put stars over it */
+  void (*cover)(void *ctx, size_t at, size_t len);    /* that much of all `raw` was a key: put stars over it */
   void *ctx;
 } mend__decoder_listener;
 
 /* A text that is told in pieces. */
 typedef struct mend__series {
   mend__veil veil;
-  mend__buffer sources; /* where in `raw` its last pieces are, while they may be pieces of the key */
+  mend__buffer sources; /* where in `raw` its last pieces are, while they may be pieces of a key */
 } mend__series;
 
 /* In a reply: with more it is MALFORMED. */
@@ -73,10 +73,12 @@ typedef struct mend__decoder_call {
 typedef struct mend__decoder {
   const struct mend__dialect *dialect;
   const mend_allocator *allocator;
-  const mend__secret *secret; /* that is covered in all that is told; NULL: none */
+  const mend__secrets *secrets; /* that are covered in all that is told; NULL: none */
   mend__decoder_listener listener;
   mend_finish finish; /* how the provider said it ended */
   bool any_content;   /* text, reasoning or a call has come */
+  bool any_answer;    /* text or a call */
+  bool any_thought;   /* reasoning, or a signature of it */
   bool has_finish;    /* the provider said why it ended */
   bool has_model;     /* which model answers is told */
   bool refused;       /* what came as text is a refusal */
@@ -86,7 +88,7 @@ typedef struct mend__decoder {
   mend__buffer text;     /* scratch: the piece as it came */
   mend__buffer told;     /* scratch: the piece that is told, when that is another */
   mend__buffer repaired; /* scratch: an event that was not UTF-8 */
-  mend__buffer covered;  /* scratch: what is whole, without the key */
+  mend__buffer covered;  /* scratch: what is whole, without keys */
   mend__series texts, thoughts;
   mend_str event;           /* that is read */
   size_t event_at, raw_len; /* where it is in `raw`, and how long that is by now */
@@ -96,9 +98,9 @@ typedef struct mend__decoder {
   uint64_t next_id;    /* the number of the next call that comes without an id (call_id.h) */
 } mend__decoder;
 
-/* secret: borrowed, may be NULL. */
+/* secrets: borrowed, may be NULL. */
 void mend__decoder_init(mend__decoder *decoder, const struct mend__dialect *dialect, const mend_messages *messages,
-                        const mend__secret *secret, const mend_allocator *allocator,
+                        const mend__secrets *secrets, const mend_allocator *allocator,
                         const mend__decoder_listener *listener);
 void mend__decoder_free(mend__decoder *decoder);
 /* An event of a stream; name is "message" when it has none. */
@@ -113,6 +115,8 @@ mend__reading mend__decoder_end(mend__decoder *decoder);
 
 /* `kind` is TEXT or THINKING; `value` a string. */
 void mend__decoder_piece(mend__decoder *decoder, mend_part_kind kind, mend_str value);
+/* Tells what is held back of text and reasoning. */
+void mend__decoder_flush(mend__decoder *decoder);
 /* The signature of the part that the last pieces of this kind made, as text. */
 void mend__decoder_sign(mend__decoder *decoder, mend_part_kind kind, mend_str signature);
 /* A refusal is told as text, and the reply is FILTERed however it ends. */
@@ -151,6 +155,7 @@ typedef struct mend__dialect {
   const char *base_url;         /* the provider's own; NULL: must be given */
   const char *const *variables; /* of the environment that hold a key; ends with NULL */
   bool needs_key;
+  bool has_last_event; /* of a stream, close behind the one with the reason of its end; else any may have one */
   /* MEND_ENOTSUP with a sentence for what it cannot take (stop sequences where there are none): never dropped
    * silently. key may be NULL. Does not finish the wire. */
   mend_status (*write)(const mend_model_request *request, mend_str model_id, const char *key, mend__wire *wire,
@@ -164,6 +169,8 @@ extern const mend__dialect mend__dialect_openai, mend__dialect_openai_responses,
     mend__dialect_google, mend__dialect_compatible;
 /* NULL for a name that is none. */
 const mend__dialect *mend__dialect_find(mend_str provider);
+/* NULL beyond the last. */
+const mend__dialect *mend__dialect_at(size_t index);
 /* Writes the whole request. */
 mend_status mend__dialect_write(const mend__dialect *dialect, const mend_model_request *request, mend_str model_id,
                                 const char *key, mend__wire *wire, mend_error *error);

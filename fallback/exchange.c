@@ -1,6 +1,7 @@
 #include "core/memory.h"
 #include "core/options_size.h"
-#include "fallback/fallback_internal.h"
+#include "fallback/budget.h"
+#include "fallback/exchange_internal.h"
 
 /* ---- Memory ---- */
 
@@ -29,156 +30,12 @@ uint64_t mend__exchange_now_ns(const mend_exchange *exchange) {
   return mend_clock_now(mend_loop_clock(exchange->model->loop)).mono_ns;
 }
 
-static double since_begin_ms(const mend_exchange *exchange, uint64_t now_ns) {
-  return (double)(now_ns - exchange->clocks.begun_ns) / 1e6;
+double mend__exchange_ms(const mend_exchange *exchange) {
+  return (double)(mend__exchange_now_ns(exchange) - exchange->clocks.begun_ns) / 1e6;
 }
 
 bool mend__exchange_has_content(const mend_exchange *exchange) {
   return exchange->first_content_ms == exchange->first_content_ms;
-}
-
-static void note_content(mend_exchange *exchange) {
-  const uint64_t now_ns = mend__exchange_now_ns(exchange);
-  if (!mend__exchange_has_content(exchange)) exchange->first_content_ms = since_begin_ms(exchange, now_ns);
-  mend__clocks_content(&exchange->clocks, now_ns);
-}
-
-/* ---- The end ---- */
-
-static void call_cancel(mend_exchange *exchange) {
-  const mend_model *model = exchange->model;
-  if (model->vtable.cancel == NULL) return;
-  exchange->inside++;
-  model->vtable.cancel(model->ctx, exchange);
-  exchange->inside--;
-}
-
-/* Nothing more is wanted of the model. It is not called back from inside of its own functions. */
-static void stop_model(mend_exchange *exchange) {
-  if (exchange->inside > 0) {
-    exchange->owes_cancel = true;
-  } else {
-    call_cancel(exchange);
-  }
-}
-
-/* A listener may be gone as soon as it was told, and the exchange with it, but for the loop's reference. */
-static void let_go(void *ctx) {
-  mend_exchange *exchange = ctx;
-  const mend__listener listener = exchange->listener;
-  if (exchange->owes_cancel) call_cancel(exchange);
-  mend_exchange_release(exchange);
-  if (listener.gone != NULL) listener.gone(listener.ctx);
-}
-
-static void close_exchange(mend_exchange *exchange) {
-  exchange->state = MEND__EXCHANGE_ENDED;
-  mend__clocks_free(&exchange->clocks);
-}
-
-static void tell_end(mend_exchange *exchange, mend_status status, mend_reply *reply, const mend_failure *failure,
-                     const mend_failure_signal *signal) {
-  const mend__listener *listener = &exchange->listener;
-  if (listener->done != NULL) listener->done(listener->ctx, status, reply, failure, signal);
-  mend__loop_post_own(exchange->model->loop, &exchange->let_go);
-}
-
-static void succeed(mend_exchange *exchange, mend_reply *reply) {
-  reply->duration_ms = since_begin_ms(exchange, mend__exchange_now_ns(exchange));
-  reply->first_content_ms = exchange->first_content_ms;
-  close_exchange(exchange);
-  mend__exchange_publish_usage(exchange, &reply->usage);
-  mend__exchange_publish_response(exchange, reply);
-  tell_end(exchange, MEND_OK, reply, NULL, NULL);
-}
-
-/* What the failing function left out and the exchange knows. */
-static void complete_failure(const mend_exchange *exchange, mend_failure *failure, mend_failure_signal *signal) {
-  const mend__draft *draft = exchange->draft;
-  failure->after_content = signal->after_content = mend__exchange_has_content(exchange);
-  signal->streaming = exchange->asked.stream;
-  if (signal->provider.len == 0) signal->provider = exchange->model->provider;
-  if (failure->usage.input == MEND_NONE && failure->usage.output == MEND_NONE) failure->usage = draft->usage;
-  if (failure->attempts.ptr == NULL) failure->attempts = (mend_str){draft->attempts.data, draft->attempts.len};
-  mend__failure_complete(failure, signal, exchange->model->table);
-}
-
-static void publish_failure(const mend_exchange *exchange, const mend_failure *failure) {
-  mend__exchange_publish_usage(exchange, &failure->usage);
-  mend__exchange_publish_error(exchange, failure);
-}
-
-static void end_failed(mend_exchange *exchange, mend_status status, const mend_failure *given,
-                       const mend_failure_signal *given_signal) {
-  mend_failure failure = *given;
-  mend_failure_signal signal = *given_signal;
-  complete_failure(exchange, &failure, &signal);
-  close_exchange(exchange);
-  if (exchange->has_begun) publish_failure(exchange, &failure);
-  tell_end(exchange, status, NULL, &failure, &signal);
-}
-
-static void end_by(mend_exchange *exchange, mend_status status, const char *type, const char *sentence) {
-  mend_failure failure = MEND_FAILURE_INIT;
-  mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
-  signal.transport = type;
-  failure.type = mend_str_from(type);
-  failure.message = mend_str_from(sentence);
-  end_failed(exchange, status, &failure, &signal);
-}
-
-static void end_without_memory(mend_exchange *exchange) { end_by(exchange, MEND_ENOMEM, "no_memory", "out of memory"); }
-
-/* ---- Ends that are not the model's doing ---- */
-
-/* What the model answers to being stopped does not count. */
-static void stop(mend_exchange *exchange) {
-  exchange->state = MEND__EXCHANGE_ENDED;
-  if (exchange->has_begun) stop_model(exchange);
-}
-
-static void run_out_of_memory(mend_exchange *exchange) {
-  stop(exchange);
-  end_without_memory(exchange);
-}
-
-static const char *timeout_sentence(const char *type) {
-  switch (type[0]) {
-  case 'c': return "no connection within connect_s";
-  case 'f': return "no content within first_content_s";
-  case 'i': return "no content for idle_s";
-  default: return "not complete within total_s";
-  }
-}
-
-static void ring(void *ctx) {
-  mend_exchange *exchange = ctx;
-  const uint64_t judged_ns = mend__loop_judged_ns(exchange->model->loop);
-  const char *type = mend__clocks_check(&exchange->clocks, judged_ns, mend__exchange_now_ns(exchange));
-  if (type == NULL) return;
-  stop(exchange);
-  end_by(exchange, MEND_EFAILED, type, timeout_sentence(type));
-}
-
-static void cancel_here(mend_exchange *exchange) {
-  if (exchange->state == MEND__EXCHANGE_ENDED) return;
-  stop(exchange);
-  end_by(exchange, MEND_ECANCELLED, "cancelled", "the request was cancelled");
-}
-
-static void run_cancel(void *ctx) {
-  mend_exchange *exchange = ctx;
-  cancel_here(exchange);
-  mend_exchange_release(exchange);
-}
-
-void mend_exchange_cancel(mend_exchange *exchange) {
-  if (mend_loop_is_here(exchange->model->loop)) {
-    cancel_here(exchange);
-  } else if (!atomic_exchange(&exchange->cancel_is_posted, true)) {
-    mend_exchange_retain(exchange);
-    mend__loop_post_own(exchange->model->loop, &exchange->cancel);
-  }
 }
 
 /* ---- What a model tells ---- */
@@ -197,6 +54,13 @@ void mend_exchange_connected(mend_exchange *exchange) {
   exchange->inside--;
 }
 
+void mend__exchange_refused(mend_exchange *exchange) { exchange->clocks.first_content_ns = MEND_NEVER; }
+
+static void note_content(mend_exchange *exchange) {
+  if (!mend__exchange_has_content(exchange)) exchange->first_content_ms = mend__exchange_ms(exchange);
+  mend__clocks_content(&exchange->clocks, mend__exchange_now_ns(exchange));
+}
+
 static void hand_on(mend_exchange *exchange, const mend_delta *delta) {
   note_content(exchange);
   mend__exchange_publish_delta(exchange, delta);
@@ -209,7 +73,7 @@ void mend_exchange_delta(mend_exchange *exchange, const mend_delta *given) {
   if (!is_open(exchange) || mend__options_take(&delta, given, "mend_delta", NULL) != MEND_OK) return;
   exchange->inside++;
   if (mend__draft_add(exchange->draft, &delta, &is_content) != MEND_OK) {
-    run_out_of_memory(exchange);
+    mend__exchange_run_out_of_memory(exchange);
   } else if (is_content) {
     hand_on(exchange, &delta);
   }
@@ -228,7 +92,7 @@ mend_status mend_exchange_note(mend_exchange *exchange, const mend_reply *given)
   if (mend__draft_note(exchange->draft, &partial) == MEND_OK) return MEND_OK;
   if (!is_open(exchange)) return MEND_ENOMEM;
   exchange->inside++;
-  run_out_of_memory(exchange);
+  mend__exchange_run_out_of_memory(exchange);
   exchange->inside--;
   return MEND_ENOMEM;
 }
@@ -247,11 +111,11 @@ void mend_exchange_finish(mend_exchange *exchange) {
   if (!takes_answer(exchange)) return;
   mend_reply reply = MEND_REPLY_INIT;
   if (mend__draft_finish(exchange->draft, &reply) != MEND_OK) {
-    end_without_memory(exchange);
+    mend__exchange_end_without_memory(exchange);
     return;
   }
   exchange->draft = NULL;
-  succeed(exchange, &reply);
+  mend__exchange_succeed(exchange, &reply);
   mend_reply_clear(&reply);
 }
 
@@ -259,17 +123,18 @@ void mend__exchange_finish_with(mend_exchange *exchange, mend_reply *given) {
   if (!takes_answer(exchange)) return;
   mend_reply reply = MEND_REPLY_INIT;
   mend_reply_move(&reply, given);
-  succeed(exchange, &reply);
+  mend__exchange_succeed(exchange, &reply);
   mend_reply_clear(&reply);
 }
 
 void mend__exchange_fail_by(mend_exchange *exchange, const mend_failure *failure, const mend_failure_signal *signal) {
   const bool no_memory = signal->transport != NULL && strcmp(signal->transport, "no_memory") == 0;
-  if (takes_answer(exchange)) end_failed(exchange, no_memory ? MEND_ENOMEM : MEND_EFAILED, failure, signal);
+  if (takes_answer(exchange))
+    mend__exchange_end_failed(exchange, no_memory ? MEND_ENOMEM : MEND_EFAILED, failure, signal);
 }
 
 void mend__exchange_fail_of_memory(mend_exchange *exchange) {
-  if (takes_answer(exchange)) end_without_memory(exchange);
+  if (takes_answer(exchange)) mend__exchange_end_without_memory(exchange);
 }
 
 void mend_exchange_fail(mend_exchange *exchange, const mend_failure *given) {
@@ -306,7 +171,7 @@ static void fail_to_begin(mend_exchange *exchange, mend_status status, const men
     failure.type = MEND_STR("invalid_request");
   }
   failure.message = mend_str_from(mend_error_sentence(error, status));
-  end_failed(exchange, status == MEND_ENOMEM ? MEND_ENOMEM : MEND_EFAILED, &failure, &signal);
+  mend__exchange_end_failed(exchange, status == MEND_ENOMEM ? MEND_ENOMEM : MEND_EFAILED, &failure, &signal);
 }
 
 /* A subscriber may cancel it before the model hears of it. */
@@ -318,6 +183,17 @@ static bool announce(mend_exchange *exchange) {
   return is_open(exchange);
 }
 
+/* A chain has a budget of its own, and what is left of it is its targets'. */
+static bool is_affordable(mend_exchange *exchange) {
+  mend__budget budget = {.limit_usd = exchange->asked.max_cost_usd};
+  char sentence[MEND__BUDGET_SENTENCE_MAX];
+  if (exchange->model->sort == MEND__MODEL_FORWARDS) return true;
+  if (mend__budget_allows(&budget, &exchange->asked, &exchange->model->facts)) return true;
+  mend__budget_sentence(&budget, sentence);
+  mend__exchange_end_by(exchange, MEND_EFAILED, "cost_limit", sentence);
+  return false;
+}
+
 static void run_begin(void *ctx) {
   mend_exchange *exchange = ctx;
   mend_error error = MEND_ERROR_INIT;
@@ -325,7 +201,7 @@ static void run_begin(void *ctx) {
   exchange->state = MEND__EXCHANGE_OPEN;
   exchange->has_begun = true;
   mend__clocks_start(&exchange->clocks, &exchange->asked.clocks, mend__exchange_now_ns(exchange));
-  if (!announce(exchange)) return;
+  if (!announce(exchange) || !is_affordable(exchange)) return;
   const mend_status status = call_begin(exchange, &error);
   if (status != MEND_OK) fail_to_begin(exchange, status, &error);
 }
@@ -334,7 +210,7 @@ mend_status mend__exchange_new(mend_model *model, mend__request *request, mend_e
   mend_exchange *exchange = mend__alloc_zero(model->allocator, sizeof *exchange);
   mend__draft *draft = mend__draft_new(request->messages, model->allocator);
   if (exchange == NULL || draft == NULL ||
-      mend__clocks_init(&exchange->clocks, model->loop, ring, exchange) != MEND_OK) {
+      mend__clocks_init(&exchange->clocks, model->loop, mend__exchange_ring, exchange) != MEND_OK) {
     mend__draft_free(draft);
     mend__free(model->allocator, exchange);
     mend__request_release(request);
@@ -346,8 +222,8 @@ mend_status mend__exchange_new(mend_model *model, mend__request *request, mend_e
   exchange->asked = request->given;
   exchange->attempt = 1;
   exchange->begin = (mend__posted){.function = run_begin, .ctx = exchange};
-  exchange->cancel = (mend__posted){.function = run_cancel, .ctx = exchange};
-  exchange->let_go = (mend__posted){.function = let_go, .ctx = exchange};
+  exchange->cancel = (mend__posted){.function = mend__exchange_run_cancel, .ctx = exchange};
+  exchange->let_go = (mend__posted){.function = mend__exchange_let_go, .ctx = exchange};
   exchange->first_content_ms = MEND_NAN;
   exchange->draft = draft;
   atomic_init(&exchange->references, 1);

@@ -56,8 +56,9 @@ typedef struct mend__draft {
   mend__buffer finish_reason, model, target, attempts;
   mend_finish finish;
   mend_usage usage;
-  mend_part *parts; /* of the finished reply */
-  void *texts;      /* that were set in it afterwards */
+  mend_part *parts;     /* of the finished reply */
+  void *texts;          /* that were set in it afterwards */
+  mend_failure failure; /* why the reply is none; its texts are among those */
 } mend__draft;
 
 /* messages: what it answers; borrowed while pieces are added. */
@@ -131,7 +132,7 @@ void mend__clocks_content(mend__clocks *clocks, uint64_t now_ns);
  * "total_timeout"; NULL: none, and the timer is set anew. */
 const char *mend__clocks_check(mend__clocks *clocks, uint64_t judged_ns, uint64_t now_ns);
 
-/* ---- exchange.c ---- */
+/* ---- exchange.c, exchange_end.c ---- */
 
 /* How a request inside the room tells what happens; as mend_model_listener, and: */
 typedef struct mend__listener {
@@ -194,7 +195,7 @@ typedef struct mend__attempt {
 /* On the loop's thread; nothing is told inside this call. The caller releases *ret_exchange. MEND_ENOMEM. */
 mend_status mend__attempt_send(mend_model *model, const mend__attempt *attempt, mend_exchange **ret_exchange);
 
-/* ---- exchange.c, for models ---- */
+/* ---- The same, for models ---- */
 
 /* Of a model that forwards: hands a piece on that another exchange's draft has. The last thing it does with it: whoever
  * is told may cancel, and vtable.cancel is then called inside of this call. */
@@ -208,15 +209,24 @@ void mend__exchange_fail_by(mend_exchange *exchange, const mend_failure *failure
 void mend__exchange_fail_of_memory(mend_exchange *exchange);
 /* Puts stars over something in the raw reply that was noted. */
 void mend__exchange_cover_raw(mend_exchange *exchange, size_t at, size_t len);
+/* An error has come in place of a reply, and is told soon: the first content is not waited for any more. */
+void mend__exchange_refused(mend_exchange *exchange);
 /* Whether content has come. */
 bool mend__exchange_has_content(const mend_exchange *exchange);
 uint64_t mend__exchange_now_ns(const mend_exchange *exchange);
+/* Since it has begun. */
+double mend__exchange_ms(const mend_exchange *exchange);
 
 /* ---- failure.c ---- */
 
-/* Fills in what a failure leaves out and the signal or the table tells: type and message; takes a body away that
- * nobody is to see. The table may be NULL. */
-void mend__failure_complete(mend_failure *failure, const mend_failure_signal *signal, const mend_classification *table);
+/* Room for a sentence in place of one that says what nobody is to see. */
+enum { MEND__INSTEAD_MAX = 96 };
+/* Takes away what the provider said, and what was made of it. `row`: what the failure is called. */
+void mend__failure_hide(mend_failure *failure, const char *row, char instead[MEND__INSTEAD_MAX]);
+/* Fills in what a failure leaves out and the signal or the table tells: type and message; hides it when the table says
+ * so. The table may be NULL. */
+void mend__failure_complete(mend_failure *failure, const mend_failure_signal *signal, const mend_classification *table,
+                            char instead[MEND__INSTEAD_MAX]);
 
 /* ---- model_events.c: on the request's run, where there is one ---- */
 

@@ -61,11 +61,13 @@ static void read_part(mend__decoder *decoder, mend_str value) {
   mend__decoder_sign(decoder, kind, mend__json_inside(fields[SIGNATURE].value));
 }
 
-static void read_candidate(mend__decoder *decoder, mend_str value) {
-  enum { CONTENT, FINISH, LOG_PROBS, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "content"}, {.name = "finishReason"}, {.name = "logprobsResult"}};
+/* Whether it is the one that counts: `extra` may ask for several. */
+static bool read_candidate(mend__decoder *decoder, mend_str value) {
+  enum { INDEX, CONTENT, FINISH, LOG_PROBS, COUNT };
+  mend__json_field fields[COUNT] = {
+      {.name = "index"}, {.name = "content"}, {.name = "finishReason"}, {.name = "logprobsResult"}};
   mend_str part;
-  if (!mend__json_fields_read(value, fields, COUNT)) return;
+  if (!mend__json_fields_read(value, fields, COUNT) || mend__json_index(fields[INDEX].value) > 0) return false;
   mend__json_elements parts = mend__json_elements_of(mend__json_find(fields[CONTENT].value, "parts", NULL));
   while (mend__json_elements_next(&parts, &part))
     read_part(decoder, part);
@@ -73,17 +75,19 @@ static void read_candidate(mend__decoder *decoder, mend_str value) {
                           "logProbability");
   const mend_str finish = fields[FINISH].value;
   if (mend__json_is_string(finish)) mend__decoder_finish(decoder, mend__finish_find(words, finish), finish);
+  return true;
 }
 
-/* Whether there was a candidate, or the reason why there never will be. */
+/* Whether there was the candidate, or the reason why there never will be. */
 static bool read_reply(mend__decoder *decoder, const mend_str *candidates, mend_str feedback) {
   mend_str candidate;
   const mend_str blocked = mend__json_find(feedback, "blockReason", NULL);
   if (mend__json_is_string(blocked)) mend__decoder_finish(decoder, MEND_FINISH_FILTER, blocked);
   mend__json_elements elements = mend__json_elements_of(*candidates);
-  const bool any = mend__json_elements_next(&elements, &candidate);
-  if (any) read_candidate(decoder, candidate);
-  return any || blocked.ptr != NULL;
+  bool any = blocked.ptr != NULL;
+  while (mend__json_elements_next(&elements, &candidate))
+    any |= read_candidate(decoder, candidate);
+  return any;
 }
 
 static mend__reading read_document(mend__decoder *decoder, mend_str document, bool *any) {

@@ -62,6 +62,19 @@ bool mend__json_elements_next(mend__json_elements *elements, mend_str *ret_eleme
   return !elements->ended;
 }
 
+mend_str mend__json_trim(mend_str text) {
+  while (text.len > 0 && memchr(" \t\r\n", text.ptr[0], 4) != NULL)
+    text = (mend_str){text.ptr + 1, text.len - 1};
+  return text;
+}
+
+mend_str mend__json_first(mend_str text) {
+  mend_str first = mend__json_trim(text);
+  mend__json_elements elements = mend__json_elements_of(first);
+  mend__json_elements_next(&elements, &first);
+  return first;
+}
+
 mend_str mend__json_inside(mend_str value) {
   if (!mend__json_is_string(value)) return (mend_str){NULL, 0};
   return (mend_str){value.ptr + 1, value.len - 2};

@@ -20,6 +20,12 @@ bool mend__json_fields_read(mend_str object, mend__json_field *fields, size_t co
 /* One member: of a member of a member with more names, which end with NULL. */
 mend_str mend__json_find(mend_str object, const char *name, ...) __attribute__((sentinel));
 
+/* Without the white space before it. */
+mend_str mend__json_trim(mend_str text);
+/* The first element of an array, behind white space; what is none as it is. For errors, which some providers put
+ * in arrays. */
+mend_str mend__json_first(mend_str text);
+
 typedef struct mend__json_elements {
   mend_json json;
   bool ended;

@@ -14,14 +14,11 @@ static void publish(const mend_exchange *exchange, mend_event *event) {
   mend_run_publish(run_of(exchange), event);
 }
 
-static double duration_ms(const mend_exchange *exchange) {
-  return (double)(mend__exchange_now_ns(exchange) - exchange->clocks.begun_ns) / 1e6;
-}
-
 void mend__exchange_publish_request(const mend_exchange *exchange) {
   if (run_of(exchange) == NULL) return;
   mend_model_request_event event = MEND_MODEL_REQUEST_EVENT_INIT;
   event.model = exchange->model->name;
+  event.provider = exchange->model->provider;
   event.messages = mend_messages_count(exchange->asked.messages);
   event.attempt = exchange->attempt;
   publish(exchange, &event.event);
@@ -46,6 +43,7 @@ void mend__exchange_publish_usage(const mend_exchange *exchange, const mend_usag
   if (run_of(exchange) == NULL || !is_known) return;
   mend_model_usage_event event = MEND_MODEL_USAGE_EVENT_INIT;
   event.model = exchange->model->name;
+  event.provider = exchange->model->provider;
   event.input_tokens = usage->input;
   event.output_tokens = usage->output;
   event.cost_usd = mend_model_cost_usd(&exchange->model->facts, usage);
@@ -57,9 +55,10 @@ void mend__exchange_publish_response(const mend_exchange *exchange, const mend_r
   if (run_of(exchange) == NULL) return;
   mend_model_response_event event = MEND_MODEL_RESPONSE_EVENT_INIT;
   event.model = exchange->model->name;
+  event.provider = exchange->model->provider;
   event.text = reply->text;
   event.finish_reason = mend_str_from(mend_finish_name(reply->finish));
-  event.duration_ms = duration_ms(exchange);
+  event.duration_ms = mend__exchange_ms(exchange);
   publish(exchange, &event.event);
 }
 
@@ -67,9 +66,10 @@ void mend__exchange_publish_error(const mend_exchange *exchange, const mend_fail
   if (run_of(exchange) == NULL) return;
   mend_model_error_event event = MEND_MODEL_ERROR_EVENT_INIT;
   event.model = exchange->model->name;
+  event.provider = exchange->model->provider;
   event.error_type = failure->type;
   event.error = failure->message;
   if (failure->http_status != 0) event.http_status = failure->http_status;
-  event.duration_ms = duration_ms(exchange);
+  event.duration_ms = mend__exchange_ms(exchange);
   publish(exchange, &event.event);
 }

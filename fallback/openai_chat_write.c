@@ -175,6 +175,7 @@ const mend__dialect mend__dialect_openai = {.provider = "openai",
                                             .base_url = "https://api.openai.com/v1",
                                             .variables = openai_variables,
                                             .needs_key = true,
+                                            .has_last_event = true,
                                             .write = write_openai,
                                             .event = mend__openai_chat_event,
                                             .whole = mend__openai_chat_whole};
@@ -182,6 +183,7 @@ const mend__dialect mend__dialect_openai = {.provider = "openai",
 static const char *const no_variables[] = {NULL};
 const mend__dialect mend__dialect_compatible = {.provider = "compatible",
                                                 .variables = no_variables,
+                                                .has_last_event = true,
                                                 .write = write_compatible,
                                                 .event = mend__openai_chat_event,
                                                 .whole = mend__openai_chat_whole};

@@ -73,17 +73,31 @@ static void read_contents(mend__decoder *decoder, mend_str array, mend_part_kind
   }
 }
 
-/* An item of a reply that is no stream. */
-static void read_whole_item(mend__decoder *decoder, mend_str value) {
-  mend__json_field item[ITEM_COUNT];
-  read_item(value, item);
+static void read_answer_item(mend__decoder *decoder, const mend__json_field item[ITEM_COUNT]) {
   if (mend__json_says(item[ITEM_TYPE].value, "message")) {
     read_contents(decoder, item[ITEM_CONTENT].value, MEND_PART_TEXT);
-  } else if (mend__json_says(item[ITEM_TYPE].value, "reasoning")) {
-    read_contents(decoder, item[ITEM_SUMMARY].value, MEND_PART_THINKING);
-    mend__decoder_sign(decoder, MEND_PART_THINKING, value);
   } else if (mend__json_says(item[ITEM_TYPE].value, "function_call")) {
     read_call_args(decoder, read_call(decoder, item, -1), item[ITEM_ARGUMENTS].value);
+  }
+}
+
+static void read_thought_item(mend__decoder *decoder, const mend__json_field item[ITEM_COUNT], mend_str value) {
+  if (!mend__json_says(item[ITEM_TYPE].value, "reasoning")) return;
+  read_contents(decoder, item[ITEM_SUMMARY].value, MEND_PART_THINKING);
+  mend__decoder_sign(decoder, MEND_PART_THINKING, value);
+}
+
+/* All items of a reply; of a stream's what it has not told before its last event. */
+static void read_output(mend__decoder *decoder, mend_str output) {
+  mend_str value;
+  mend__json_field item[ITEM_COUNT];
+  mend__decoder_flush(decoder);
+  const bool any_answer = decoder->any_answer, any_thought = decoder->any_thought;
+  mend__json_elements items = mend__json_elements_of(output);
+  while (mend__json_elements_next(&items, &value)) {
+    read_item(value, item);
+    if (!any_answer) read_answer_item(decoder, item);
+    if (!any_thought) read_thought_item(decoder, item, value);
   }
 }
 
@@ -114,11 +128,11 @@ static void read_finish(mend__decoder *decoder, const mend__json_field response[
 static mend__reading response_ended(mend__decoder *decoder, mend_str value) {
   mend__json_field response[RESPONSE_COUNT];
   read_response(value, response);
+  const bool has_failed = mend__json_says(response[STATUS].value, "failed") || response[ERROR].value.ptr != NULL;
+  if (!has_failed) read_output(decoder, response[OUTPUT].value);
   mend__decoder_model(decoder, response[MODEL].value);
   mend__openai_usage(decoder, response[USAGE].value, usage_names);
-  if (mend__json_says(response[STATUS].value, "failed") || response[ERROR].value.ptr != NULL) {
-    return mend__decoder_fault(decoder, value);
-  }
+  if (has_failed) return mend__decoder_fault(decoder, value);
   read_finish(decoder, response);
   return MEND__READING_COMPLETE;
 }
@@ -180,12 +194,8 @@ mend__reading mend__openai_responses_event(mend__decoder *decoder, mend_str name
 
 mend__reading mend__openai_responses_whole(mend__decoder *decoder, mend_str body) {
   mend__json_field response[RESPONSE_COUNT];
-  mend_str item;
   read_response(body, response);
   if (response[ERROR].value.ptr != NULL) return mend__decoder_fault(decoder, body);
   if (!mend__json_is_array(response[OUTPUT].value)) return MEND__READING_MALFORMED;
-  mend__json_elements items = mend__json_elements_of(response[OUTPUT].value);
-  while (mend__json_elements_next(&items, &item))
-    read_whole_item(decoder, item);
   return response_ended(decoder, body);
 }

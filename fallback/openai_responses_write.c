@@ -142,6 +142,7 @@ const mend__dialect mend__dialect_openai_responses = {.provider = "openai-respon
                                                       .base_url = "https://api.openai.com/v1",
                                                       .variables = variables,
                                                       .needs_key = true,
+                                                      .has_last_event = true,
                                                       .write = write_request,
                                                       .event = mend__openai_responses_event,
                                                       .whole = mend__openai_responses_whole};

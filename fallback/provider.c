@@ -25,15 +25,18 @@ static bool has_odd_characters(mend_str text) {
 }
 
 mend_status mend__base_url_check(const char *base_url, mend_error *error) {
-  const mend_str rest = after_scheme(base_url);
-  if (rest.ptr == NULL) {
-    return mend_error_set(error, MEND_EINVAL, "a base URL has to begin with http:// or https://");
-  }
-  if (has_any(rest, "@")) {
+  const mend_str whole = mend_str_from(base_url), rest = after_scheme(base_url);
+  const mend_str shown = {base_url, strcspn(base_url, "?#")};
+  if (has_any(whole, "@")) {
     return mend_error_set(error, MEND_EINVAL, "a base URL with credentials in it: keys are given as keys");
   }
+  if (rest.ptr == NULL) {
+    return mend_error_set(error, MEND_EINVAL, "the base URL \"%.*s\" has to begin with http:// or https://",
+                          MEND_STR_ARG(shown));
+  }
   if (has_any(rest, "?#")) {
-    return mend_error_set(error, MEND_EINVAL, "a base URL with a query or fragment, expected none");
+    return mend_error_set(error, MEND_EINVAL, "the base URL \"%.*s\" has a query or fragment behind it, expected none",
+                          MEND_STR_ARG(shown));
   }
   if (rest.len == 0 || rest.ptr[0] == '/' || rest.ptr[0] == ':' || has_odd_characters(rest)) {
     return mend_error_set(error, MEND_EINVAL, "the base URL \"%s\" has no host, or characters no URL has", base_url);
@@ -51,21 +54,35 @@ static char *without_slash(const mend_allocator *allocator, const char *base_url
 /* ---- The model ---- */
 
 static mend_status begin(void *ctx, mend_exchange *exchange, mend_error *error) {
-  return mend__asking_begin(ctx, exchange, error);
+  return mend__inquiry_begin(ctx, exchange, error);
 }
 
 static void cancel(void *ctx, mend_exchange *exchange) {
   (void)ctx;
-  mend__asking_cancel(exchange);
+  mend__inquiry_cancel(exchange);
 }
 
 static void destroy(void *ctx) {
   mend__provider *provider = ctx;
   mend__http_release(provider->http);
-  mend__secret_free(&provider->key);
+  mend__secrets_release(provider->secrets);
+  if (provider->key != NULL) explicit_bzero(provider->key, strlen(provider->key));
+  mend__free(provider->allocator, provider->key);
   mend__free(provider->allocator, provider->base_url);
   mend__free(provider->allocator, provider->model_id);
   mend__free(provider->allocator, provider);
+}
+
+static bool take_keys(mend__provider *provider, const mend__provider_options *options) {
+  const mend_allocator *allocator = options->allocator;
+  if (options->secrets != NULL) {
+    provider->secrets = mend__secrets_retain(options->secrets);
+  } else if (mend__secrets_new(allocator, &options->key, 1, &provider->secrets) != MEND_OK) {
+    return false;
+  }
+  if (options->key == NULL) return true;
+  provider->key = mend__str_copy(allocator, mend_str_from(options->key));
+  return provider->key != NULL;
 }
 
 static mend__provider *make(const mend__provider_options *options, const char *base_url) {
@@ -78,8 +95,7 @@ static mend__provider *make(const mend__provider_options *options, const char *b
   provider->http = mend__http_retain(options->http);
   provider->base_url = without_slash(options->allocator, base_url);
   provider->model_id = mend__str_copy(options->allocator, mend_str_from(options->model_id));
-  const bool has_key = mend__secret_init(&provider->key, options->allocator, options->key) == MEND_OK;
-  if (has_key && provider->base_url != NULL && provider->model_id != NULL) return provider;
+  if (take_keys(provider, options) && provider->base_url != NULL && provider->model_id != NULL) return provider;
   destroy(provider);
   return NULL;
 }
@@ -92,24 +108,36 @@ bool mend__key_is_odd(const char *key) {
   return len > 0 && (key[0] == ' ' || key[len - 1] == ' ');
 }
 
+static mend_status check_base_url(const mend__provider_options *options, const char *base_url, mend_error *error) {
+  const char *provider = options->dialect->provider;
+  mend_error found = MEND_ERROR_INIT;
+  if (base_url == NULL) {
+    return mend_error_set(error, MEND_EINVAL, "%s:%s: it needs a base URL", provider, options->model_id);
+  }
+  mend_status status = mend__base_url_check(base_url, &found);
+  if (status == MEND_OK) status = mend__http_check(options->http, base_url, &found);
+  if (status == MEND_OK) return MEND_OK;
+  return mend_error_set(error, status, "%s:%s: %s", provider, options->model_id, found.message);
+}
+
 /* What would fail every request is told before the first one. */
 static mend_status check(const mend__provider_options *options, const char *base_url, mend_error *error) {
-  const mend_status status = mend__base_url_check(base_url, error);
-  if (status != MEND_OK) return status;
   if (options->key != NULL && mend__key_is_odd(options->key)) {
     return mend_error_set(error, MEND_EINVAL,
                           "the key for %s has a line end, a blank at an end, or another character no key has",
                           options->dialect->provider);
   }
-  return mend__http_check(options->http, base_url, error);
+  return check_base_url(options, base_url, error);
+}
+
+const char *mend__provider_base_url(const mend_model *model) {
+  const mend__provider *provider = mend__model_ctx(model, begin);
+  return provider != NULL ? provider->base_url : NULL;
 }
 
 mend_status mend__provider_new(const mend__provider_options *options, mend_model **ret_model, mend_error *error) {
   static const mend_model_vtable vtable = {.size = sizeof vtable, .begin = begin, .cancel = cancel, .destroy = destroy};
   const char *base_url = options->base_url != NULL ? options->base_url : options->dialect->base_url;
-  if (base_url == NULL) {
-    return mend_error_set(error, MEND_EINVAL, "%s: it needs a base URL", options->dialect->provider);
-  }
   mend_status status = check(options, base_url, error);
   if (status != MEND_OK) return status;
   mend__provider *provider = make(options, base_url);

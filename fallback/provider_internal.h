@@ -1,4 +1,4 @@
-/* Between provider.c, which is the model, and asking.c, which is one request of it. */
+/* Between provider.c, which is the model, and inquiry.c, which is one request of it. */
 #ifndef MEND_FALLBACK_PROVIDER_INTERNAL_H
 #define MEND_FALLBACK_PROVIDER_INTERNAL_H
 
@@ -11,7 +11,8 @@ typedef struct mend__provider {
   const mend__dialect *dialect;
   mend_loop *loop;
   mend__http *http;
-  mend__secret key;
+  char *key; /* NULL: none */
+  mend__secrets *secrets;
   char *base_url; /* without a slash at its end */
   char *model_id;
   uint64_t reply_limit;
@@ -19,8 +20,8 @@ typedef struct mend__provider {
 } mend__provider;
 
 /* Begins to ask; what comes of it, failures too, the exchange is told. MEND_ENOMEM before anything was sent. */
-mend_status mend__asking_begin(mend__provider *provider, mend_exchange *exchange, mend_error *error);
+mend_status mend__inquiry_begin(mend__provider *provider, mend_exchange *exchange, mend_error *error);
 /* Ends the exchange's request at once, if there is one. */
-void mend__asking_cancel(mend_exchange *exchange);
+void mend__inquiry_cancel(mend_exchange *exchange);
 
 #endif

@@ -94,6 +94,10 @@ static mend_status check(const mend__request *request, mend_error *error) {
 /* The elements may be of another version of mend_tool_spec. */
 static mend_status take_tools(mend__request *request, const mend_model_request *given, mend_error *error) {
   if (given->tool_count == 0) return MEND_OK;
+  if (given->tools == NULL) {
+    return mend_error_set(error, MEND_EINVAL, "request: tools is NULL, expected as many as tool_count says: %zu",
+                          given->tool_count);
+  }
   if (given->tool_count > SIZE_MAX / sizeof *request->tools) return MEND_ENOMEM;
   request->tools = mend__alloc_zero(request->allocator, given->tool_count * sizeof *request->tools);
   if (request->tools == NULL) return MEND_ENOMEM;

@@ -183,7 +183,8 @@ double mend__retry_after_of_head(const mend__http_head *head, uint64_t wall_ns) 
 double mend__retry_after_of_body(mend_str body) {
   double seconds;
   mend_str detail;
-  mend__json_elements details = mend__json_elements_of(mend__json_find(body, "error", "details", NULL));
+  mend__json_elements details =
+      mend__json_elements_of(mend__json_find(mend__json_first(body), "error", "details", NULL));
   while (mend__json_elements_next(&details, &detail)) {
     const mend_str delay = mend__json_inside(mend__json_find(detail, "retryDelay", NULL));
     if (delay.ptr != NULL && read_duration(delay, 0, &seconds)) return bounded(seconds);

@@ -1,14 +1,10 @@
 #include "fallback/scripted.h"
-#include "core/lines.h"
 #include "core/memory.h"
-#include "core/reason.h"
 #include "fallback/fallback_internal.h"
 #include "fallback/retry_after.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 typedef struct scripted {
   const mend_allocator *allocator;
@@ -132,7 +128,8 @@ static void note_beginning(player *p) {
 
 /* A reply that says nothing and gives no reason is none, of whichever provider. */
 static bool is_empty(const player *p) {
-  return !mend__exchange_has_content(p->exchange) && p->reply->finish == MEND_FINISH_STOP;
+  const mend_finish finish = p->reply->finish;
+  return !mend__exchange_has_content(p->exchange) && (finish == MEND_FINISH_STOP || finish == MEND_FINISH_CALLS);
 }
 
 static void finish(player *p) {
@@ -235,35 +232,14 @@ static void destroy(void *ctx) {
   mend__free(own->allocator, own);
 }
 
-/* ---- The file ---- */
-
-static mend_status read_all(int fd, const char *path, mend__buffer *source, mend_error *error) {
-  enum { CHUNK = 64 * 1024 };
-  while (source->len <= MEND__SCRIPT_MAX) {
-    if (!mend__buffer_reserve(source, CHUNK)) return mend_error_set(error, MEND_ENOMEM, "%s: out of memory", path);
-    const ssize_t len = read(fd, source->data + source->len, CHUNK);
-    if (len == 0) return MEND_OK;
-    if (len > 0) source->len += (size_t)len;
-    if (len < 0 && errno != EINTR) return mend_error_set(error, MEND_EIO, "%s: %s", path, mend__reason(errno));
-  }
-  return mend_error_set(error, MEND_ELIMIT, "%s: more than %d bytes", path, (int)MEND__SCRIPT_MAX);
-}
-
-static mend_status read_file(const char *path, mend__buffer *source, mend_error *error) {
-  int fd;
-  mend_status status = mend__open_input(path, &fd, error);
-  if (status != MEND_OK) return status;
-  status = read_all(fd, path, source, error);
-  close(fd);
-  return status;
-}
-
 static mend_status read_script(const char *name, mend_str source, const mend_allocator *allocator,
                                mend__script **ret_script, mend_error *error) {
   mend_error found = MEND_ERROR_INIT;
   const mend_status status = mend__script_read(source, allocator, ret_script, &found);
   if (status == MEND_OK) return MEND_OK;
-  return mend_error_set_at(error, status, found.line, found.column, "%s: %s", name, found.message);
+  if (found.line == 0) return mend_error_set(error, status, "%s: %s", name, found.message);
+  return mend_error_set_at(error, status, found.line, found.column, "%s:%u:%u: %s", name, found.line, found.column,
+                           found.message);
 }
 
 mend_status mend__scripted_new(const char *name, mend_str source, mend_loop *loop, const mend_allocator *allocator,
@@ -287,17 +263,4 @@ mend_status mend__scripted_new(const char *name, mend_str source, mend_loop *loo
   mend__model_classify_by(model, table);
   *ret_model = model;
   return MEND_OK;
-}
-
-mend_status mend__scripted_open(const char *path, mend_loop *loop, const mend_allocator *allocator,
-                                mend_classification *table, mend_model **ret_model, mend_error *error) {
-  mend__buffer source;
-  mend__buffer_init(&source, allocator);
-  mend_status status = read_file(path, &source, error);
-  if (status == MEND_OK) {
-    const mend_str text = {source.data, source.len};
-    status = mend__scripted_new(path, text, loop, allocator, table, ret_model, error);
-  }
-  mend__buffer_free(&source);
-  return status;
 }

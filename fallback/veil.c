@@ -2,43 +2,53 @@
 
 /* ---- Telling ---- */
 
-/* Characters of the key, as the text has them. */
-static void tell_beginning(const mend__veil *veil, size_t from, size_t to, mend__buffer *told) {
+/* Characters that matched, as the text has them. */
+static void tell_matched(const mend__veil *veil, size_t from, size_t to, mend__buffer *told) {
   for (size_t i = from; i < to; i++) {
-    const char c = veil->secret->text[i];
+    const char c = veil->secrets->keys[veil->matched.key].text[i];
     if (veil->is_json && (c == '"' || c == '\\')) mend__buffer_char(told, '\\');
     mend__buffer_char(told, c);
   }
 }
 
-/* The first characters that matched are not the key's after all. */
+/* Tells the first characters that matched, but for those that were told already. */
 static void release(mend__veil *veil, size_t count, mend__buffer *told) {
   const size_t shown = veil->shown < count ? veil->shown : count;
-  tell_beginning(veil, shown, count, told);
+  tell_matched(veil, shown, count, told);
   veil->shown -= shown;
-  veil->matched -= count;
 }
 
-static void tell_stars(mend__veil *veil, mend__buffer *told) {
-  for (size_t i = veil->shown; i < veil->secret->len; i++)
+/* The first characters that matched are not a key's after all; those behind them may be. */
+static void fall_back(mend__veil *veil, mend__buffer *told) {
+  const mend__secret_place border = veil->secrets->keys[veil->matched.key].borders[veil->matched.len];
+  release(veil, veil->matched.len - border.len, told);
+  veil->matched = border;
+}
+
+/* The last `len` characters that matched are a key. */
+static void tell_stars(mend__veil *veil, size_t len, mend__buffer *told) {
+  release(veil, veil->matched.len - len, told);
+  for (size_t i = veil->shown; i < len; i++)
     mend__buffer_char(told, '*');
-  veil->matched = veil->shown = 0;
+  veil->matched = (mend__secret_place){0, 0};
+  veil->shown = 0;
   veil->is_found = true;
 }
 
 /* ---- Matching ---- */
 
 static void match(mend__veil *veil, mend_str character, mend__buffer *told) {
-  const mend__secret *secret = veil->secret;
   const bool is_mark = veil->is_json && character.len == 1 && strchr("\"\\", character.ptr[0]) != NULL;
   const int value = is_mark ? -1 : mend__escape_value(character);
-  while (veil->matched > 0 && value != (unsigned char)secret->text[veil->matched])
-    release(veil, veil->matched - secret->borders[veil->matched], told);
-  if (value != (unsigned char)secret->text[veil->matched]) {
-    mend__buffer_str(told, character);
-  } else if (++veil->matched == secret->len) {
-    tell_stars(veil, told);
+  while (!mend__secrets_extend(veil->secrets, &veil->matched, value)) {
+    if (veil->matched.len == 0) {
+      mend__buffer_str(told, character);
+      return;
+    }
+    fall_back(veil, told);
   }
+  const size_t whole = mend__secrets_whole(veil->secrets, veil->matched);
+  if (whole > 0) tell_stars(veil, whole, told);
 }
 
 static void match_escape(mend__veil *veil, mend__buffer *told) {
@@ -69,19 +79,28 @@ static void read_json(mend__veil *veil, char byte, mend__buffer *told) {
 
 /* ---- Pieces ---- */
 
-/* Where the key may begin. The second character, which may be escaped, makes most doubts go away. */
-static size_t next_beginning(const mend__secret *secret, mend_str text) {
-  const char *const end = text.ptr + text.len;
+/* Where this key may begin, within the first `len` bytes. The second character, which may be escaped, makes most doubts
+ * go away. */
+static size_t beginning_of(const mend__secret *secret, mend_str text, size_t len) {
+  const char *const end = text.ptr + len;
   for (const char *at = text.ptr; (at = memchr(at, secret->text[0], (size_t)(end - at))) != NULL; at++) {
-    if (at + 1 == end || at[1] == secret->text[1] || at[1] == '\\') return (size_t)(at - text.ptr);
+    const bool is_last = at + 1 == text.ptr + text.len;
+    if (is_last || at[1] == secret->text[1] || at[1] == '\\') return (size_t)(at - text.ptr);
   }
-  return text.len;
+  return len;
+}
+
+static size_t next_beginning(const mend__secrets *secrets, mend_str text) {
+  size_t nearest = text.len;
+  for (size_t i = 0; i < secrets->count; i++)
+    nearest = beginning_of(&secrets->keys[i], text, nearest);
+  return nearest;
 }
 
 /* How many bytes come before anything that matters. */
 static size_t plain_length(const mend__veil *veil, mend_str text) {
-  if (veil->matched > 0 || veil->escape_len > 0 || text.len == 0) return 0;
-  const size_t len = next_beginning(veil->secret, text);
+  if (veil->matched.len > 0 || veil->escape_len > 0 || text.len == 0) return 0;
+  const size_t len = next_beginning(veil->secrets, text);
   const char *escape = veil->is_json ? memchr(text.ptr, '\\', len) : NULL;
   return escape != NULL ? (size_t)(escape - text.ptr) : len;
 }
@@ -100,7 +119,7 @@ static void read_one(mend__veil *veil, char byte, mend__buffer *told) {
 static mend_str text_of(const mend__buffer *told) { return told->len > 0 ? mend__buffer_text(told) : MEND_STR(""); }
 
 mend_str mend__veil_take(mend__veil *veil, mend_str piece, mend__buffer *told) {
-  if (veil->secret == NULL || veil->secret->len == 0) return piece;
+  if (veil->secrets == NULL || veil->secrets->count == 0) return piece;
   if (plain_length(veil, piece) == piece.len) return piece;
   mend__buffer_clear(told);
   for (mend_str rest = piece; rest.len > 0;) {
@@ -115,9 +134,9 @@ mend_str mend__veil_take(mend__veil *veil, mend_str piece, mend__buffer *told) {
 mend_str mend__veil_flush(mend__veil *veil, mend__buffer *told) {
   mend__buffer_clear(told);
   if (!mend__veil_holds(veil)) return MEND_STR("");
-  tell_beginning(veil, veil->shown, veil->matched, told);
+  tell_matched(veil, veil->shown, veil->matched.len, told);
   mend__buffer_bytes(told, veil->escape, veil->escape_len);
-  veil->shown = veil->matched;
+  veil->shown = veil->matched.len;
   veil->escape_len = 0;
   return text_of(told);
 }

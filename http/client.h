@@ -45,8 +45,8 @@ typedef struct mend__http_head {
 mend_str mend__http_find(const mend__http_head *head, const char *name);
 
 /* How it ended. fault: NULL when the reply is complete, else "dns", "refused", "connect_failed", "certificate",
- * "reset", "closed" (before the reply was complete), "malformed", "too_large", "no_memory" or "other"; message: NULL,
- * or a sentence without secrets. */
+ * "reset", "closed" (before the reply was complete), "malformed", "too_large", "no_memory", "no_descriptors" (too many
+ * files are open here: nobody else's fault) or "other"; message: NULL, or a sentence without secrets. */
 typedef struct mend__http_end {
   const char *fault;
   const char *message;

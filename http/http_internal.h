@@ -118,8 +118,11 @@ mend__http_header *mend__http_lines_headers(const mend__http_lines *lines, size_
 
 /* ---- faults.c ---- */
 
-extern const mend__http_fault mend__http_reset, mend__http_no_memory, mend__http_bad_head, mend__http_long_head,
-    mend__http_too_large;
+extern const mend__http_fault mend__http_reset, mend__http_no_memory, mend__http_no_descriptors, mend__http_bad_head,
+    mend__http_long_head, mend__http_too_large;
+
+/* Whether this error of the system says that no descriptor is left. */
+bool mend__http_is_shortage(int os_error);
 
 /* What curl's code means for a transfer, in what it was doing. */
 const mend__http_fault *mend__http_find_fault(const mend__http_transfer *transfer, CURLcode code);

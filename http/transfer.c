@@ -1,6 +1,8 @@
 #include "core/memory.h"
 #include "http/http_internal.h"
 
+#include <errno.h>
+
 /* ---- What curl tells ---- */
 
 /* Whether curl is to go on with it. */
@@ -15,8 +17,11 @@ static bool is_second_try(mend__http_transfer *transfer) {
 
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address) {
   (void)purpose;
-  if (is_second_try(ctx)) return CURL_SOCKET_BAD;
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  mend__http_transfer *transfer = ctx;
+  if (is_second_try(transfer)) return CURL_SOCKET_BAD;
+  const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (fd < 0 && mend__http_is_shortage(errno)) transfer->fault = &mend__http_no_descriptors;
+  return fd; /* -1 is CURL_SOCKET_BAD */
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): curl's type */

@@ -72,7 +72,8 @@ static void help(FILE *out) {
         "no end. faults may also be an array, whose elements are taken as they are. A fault\n"
         "that does not exist is answered with status 418 and a sentence.\n"
         "\n"
-        "It ends with SIGTERM or SIGINT. Exit status: 0 it was ended so; 2 it could not start.\n",
+        "It ends with SIGTERM or SIGINT. Exit status: 0 it was ended so; 2 it could not start,\n"
+        "or not all requests could be logged.\n",
         out);
 }
 
@@ -170,7 +171,18 @@ static int check_script(const char *path, mend_str text) {
   return cli_fail("%s: %s", path, mend_error_sentence(&error, status));
 }
 
-static void on_ended(void *ctx, const fault_exchange *exchange) { fault_log_write(ctx, exchange); }
+typedef struct request_log {
+  const char *path;
+  FILE *file;
+  bool has_failed; /* nothing more is written: what was lost would not show */
+} request_log;
+
+static void on_ended(void *ctx, const fault_exchange *exchange) {
+  request_log *log = ctx;
+  if (log->has_failed || fault_log_write(log->file, exchange)) return;
+  log->has_failed = true;
+  cli_fail("%s: %s; from here on nothing is logged", log->path, mend__reason(errno));
+}
 
 static void on_signal(evutil_socket_t number, short what, void *ctx) {
   (void)number;
@@ -208,14 +220,14 @@ static void remove_stoppers(stoppers *of) {
   }
 }
 
-static int serve(const arguments *of, struct event_base *base, mend_str rules, FILE *log) {
+static int serve(const arguments *of, struct event_base *base, mend_str rules, request_log *log) {
   stoppers stops = {{NULL}};
   fault_server *server;
   mend_error error = MEND_ERROR_INIT;
   const fault_server_options given = {.port = of->port,
                                       .script = rules,
                                       .faults = mend_str_from(of->faults),
-                                      .observer = {.ctx = log, .ended = log != NULL ? on_ended : NULL}};
+                                      .observer = {.ctx = log, .ended = log->file != NULL ? on_ended : NULL}};
   const mend_status status = fault_server_new(base, &given, &server, &error);
   if (status != MEND_OK) return cli_fail("%s", mend_error_sentence(&error, status));
   int result = add_stoppers(&stops, base, of->until_stdin_closes);
@@ -229,21 +241,26 @@ static int serve(const arguments *of, struct event_base *base, mend_str rules, F
   return result;
 }
 
-static FILE *open_log(const char *path) {
-  if (strcmp(path, "-") == 0) return stdout;
-  FILE *log = fopen(path, "a");
-  if (log == NULL) cli_fail("%s: %s", path, mend__reason(errno));
-  return log;
+static int open_log(request_log *log) {
+  if (log->path == NULL) return CLI_FINE;
+  log->file = strcmp(log->path, "-") == 0 ? stdout : fopen(log->path, "a");
+  return log->file != NULL ? CLI_FINE : cli_fail("%s: %s", log->path, mend__reason(errno));
+}
+
+static int close_log(const request_log *log) {
+  if (log->file != NULL && log->file != stdout) fclose(log->file);
+  return log->has_failed ? CLI_FAILED : CLI_FINE;
 }
 
 static int run_with_log(const arguments *of, mend_str rules) {
-  FILE *log = of->log != NULL ? open_log(of->log) : NULL;
-  if (of->log != NULL && log == NULL) return CLI_FAILED;
+  request_log log = {.path = of->log};
+  int result = open_log(&log);
+  if (result != CLI_FINE) return result;
   struct event_base *base = event_base_new();
-  const int result = base != NULL ? serve(of, base, rules, log) : cli_fail("%s", mend_status_message(MEND_ENOMEM));
+  result = base != NULL ? serve(of, base, rules, &log) : cli_fail("%s", mend_status_message(MEND_ENOMEM));
   if (base != NULL) event_base_free(base);
-  if (log != NULL && log != stdout) fclose(log);
-  return result;
+  const int logged = close_log(&log);
+  return result == CLI_FINE ? logged : result;
 }
 
 static int run(const arguments *of) {

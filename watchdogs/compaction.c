@@ -25,7 +25,6 @@ static bool count(mend__compaction *compaction, const mend_context_compact_event
 bool mend__compaction_event(mend__compaction *compaction, const mend_event *event) {
   switch (event->kind) {
   case MEND_EVENT_CONTEXT_COMPACT: return count(compaction, (const mend_context_compact_event *)event);
-  case MEND_EVENT_TOOL_AFTER:
   case MEND_EVENT_USER_MESSAGE: compaction->times = 0; return false;
   default: return false;
   }

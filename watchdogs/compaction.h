@@ -15,9 +15,9 @@ typedef struct mend__compaction {
 /* Whether it reclaimed less than a tenth; false when it does not say. */
 bool mend__compaction_is_vain(const mend_context_compact_event *compact);
 /* Takes an event of the run; whether it completes a finding, which each row does once. A compaction that reclaims a
- * tenth, a tool that succeeds and what a person says end a row. Events of no use are allowed. */
+ * tenth and what a person says end a row; calls in between do not. Events of no use are allowed. */
 bool mend__compaction_event(mend__compaction *compaction, const mend_event *event);
 
-#define MEND__COMPACTION_TOPICS "context.compact tool.after user.message"
+#define MEND__COMPACTION_TOPICS "context.compact user.message"
 
 #endif

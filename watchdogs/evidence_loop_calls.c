@@ -80,6 +80,11 @@ static mend_status reserve(mend__loop_state *state, mend_str call_name) {
   return status == MEND_OK ? mend__loop_shown_reserve(state, call_name) : status;
 }
 
+static bool is_change(const mend__tool_words *words, mend_str args) {
+  if (words->changes) return !mend__says_view(args);
+  return words->is_shell && mend__says_change(args);
+}
+
 static void keep_open(mend__loop_state *state, const mend_tool_before_event *before, const mend__loop_open *call) {
   mend__loop_open *open = find_open(state, call->call);
   if (open == NULL && state->open.count >= OPEN_MAX) {
@@ -111,7 +116,7 @@ static void begin(mend__loop_state *state, mend__loop_call *call) {
       .shown = shown,
       .started_ns = event->mono_ns,
       .waits = words->waits || (words->is_shell && mend__says_sleep(call->before->args)),
-      .changes = words->changes || (words->is_shell && mend__says_change(call->before->args)),
+      .changes = is_change(words, call->before->args),
   };
   keep_open(state, call->before, &open);
 }
@@ -152,9 +157,12 @@ static void show_ending(mend__loop_shown *shown, const mend_event *event, const 
   shown->excerpt_len = (uint8_t)mend__outcome_excerpt(event, shown->excerpt);
 }
 
+/* One that has not been made before, or that ends otherwise this time. */
 static bool is_new_edit(const mend__loop_open *call, const mend__loop_pair *pair, const mend__outcome *outcome) {
-  return call->changes && pair != NULL && pair->decisions == 1 && mend__outcome_is_known(outcome) &&
-         !mend__outcome_is_error(outcome);
+  if (!call->changes || pair == NULL || !mend__outcome_is_known(outcome) || mend__outcome_is_error(outcome)) {
+    return false;
+  }
+  return pair->decisions == 1 || (pair->known > 0 && !mend__outcome_equal(&pair->outcome, outcome));
 }
 
 static void end(mend__loop_state *state, const mend__loop_open *call, const mend_event *event) {

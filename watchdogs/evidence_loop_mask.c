@@ -5,6 +5,10 @@
 /* Longer texts are masked at their beginning; of arrays and objects that are longer nothing is. */
 enum { MASKED_MAX = 8192 };
 
+/* A mend_str in a table. */
+#define TEXT(literal)                                                                                                  \
+  { literal, sizeof literal - 1 }
+
 static char at(mend_str text, size_t place) { return place < text.len ? text.ptr[place] : '\0'; }
 
 static size_t count_digits(mend_str text, size_t from) {
@@ -45,9 +49,17 @@ static size_t zone_len(mend_str text) {
   return is_apart && count_digits(text, blank + 4) == 2 ? blank + 6 : 0;
 }
 
+/* Most numbers are told from a time by the character behind them. */
+static bool may_be_time(mend_str text) {
+  const size_t digits = count_digits(text, 0);
+  const char behind = at(text, digits);
+  return (digits == 2 && behind == ':') || (digits == 4 && behind == '-') || (digits == 8 && behind == 'T');
+}
+
 /* A time of day with or without its date; a date alone is none: agents page through days. */
 static size_t time_len(mend_str text) {
   size_t len = 0;
+  if (!may_be_time(text)) return 0;
   if (count_digits(text, 0) == 8 && at(text, 8) == 'T' && count_digits(text, 9) == 6) {
     len = 15;
   } else {
@@ -65,18 +77,22 @@ static size_t time_len(mend_str text) {
 
 /* ---- Durations: 12ms, 1.5 s, 2 minutes, 1m30s ---- */
 
+static bool begins_unit(char c) { return c == 'h' || c == 'm' || c == 'n' || c == 's' || c == 'u'; }
+
 static size_t unit_len(mend_str text) {
-  static const char *const apart[] = {"ms",   "us",     "ns",      "sec", "secs", "second", "seconds", "min",
-                                      "mins", "minute", "minutes", "hr",  "hrs",  "hour",   "hours",   "s"};
+  static const mend_str apart[] = {TEXT("ms"),     TEXT("us"),      TEXT("ns"),    TEXT("sec"),
+                                   TEXT("secs"),   TEXT("second"),  TEXT("min"),   TEXT("mins"),
+                                   TEXT("minute"), TEXT("minutes"), TEXT("hr"),    TEXT("hrs"),
+                                   TEXT("s"),      TEXT("hour"),    TEXT("hours"), TEXT("seconds")};
   const size_t blank = at(text, 0) == ' ';
   const mend_str rest = from(text, blank < text.len ? blank : text.len);
   size_t len = 0;
-  if (at(rest, 0) == '\0' || strchr("hmnsu", at(rest, 0)) == NULL) return 0;
+  if (!begins_unit(at(rest, 0))) return 0;
   while (mend__is_word(at(rest, len)) && !mend__is_digit(at(rest, len)))
     len++;
   if (blank == 0 && len == 1) return at(rest, 0) == 's' || at(rest, 0) == 'm' || at(rest, 0) == 'h';
   for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
-    if (mend_str_equal((mend_str){rest.ptr, len}, mend_str_from(apart[i]))) return blank + len;
+    if (mend_str_equal((mend_str){rest.ptr, len}, apart[i])) return blank + len;
   }
   return 0;
 }
@@ -144,19 +160,22 @@ static size_t volatile_len(mend_str text) {
 /* ---- Numbers behind a name ---- */
 
 static bool announces_number(mend_str word) {
-  static const char *const names[] = {"pid",         "attempt",    "attempts",  "retry",     "retries",
-                                      "try",         "elapsed",    "duration",  "took",      "elapsed_ms",
-                                      "duration_ms", "duration_s", "timestamp", "elapsed_s", "took_ms"};
+  static const mend_str names[] = {TEXT("pid"),       TEXT("attempt"),    TEXT("attempts"),    TEXT("retry"),
+                                   TEXT("retries"),   TEXT("try"),        TEXT("elapsed"),     TEXT("duration"),
+                                   TEXT("took"),      TEXT("elapsed_ms"), TEXT("duration_ms"), TEXT("duration_s"),
+                                   TEXT("timestamp"), TEXT("elapsed_s"),  TEXT("took_ms")};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    size_t j = 0;
-    while (j < word.len && mend__lower(word.ptr[j]) == names[i][j])
-      j++;
-    if (j == word.len && names[i][j] == '\0') return true;
+    size_t same = 0;
+    while (word.len == names[i].len && same < word.len && mend__lower(word.ptr[same]) == names[i].ptr[same])
+      same++;
+    if (same == names[i].len) return true;
   }
   return false;
 }
 
-static bool is_sign(char c) { return c != '\0' && strchr(" \t:=#(\"\\", c) != NULL; }
+static bool is_sign(char c) {
+  return c == ' ' || c == '\t' || c == ':' || c == '=' || c == '#' || c == '(' || c == '"' || c == '\\';
+}
 
 /* Whether such a name stands before what begins here, at most a few signs away: "pid 7", "pid=7", "attempt #7",
  * "pid": 7. */

@@ -4,7 +4,7 @@
 /* The ring has not gone round before it is as long as it gets. */
 static mend_status reserve_ring(mend__loop_state *state) {
   if (state->shown_count < state->shown_capacity || state->shown_capacity == MEND__LOOP_SHOWN_MAX) return MEND_OK;
-  const uint32_t capacity = state->shown_capacity == 0 ? 4 : state->shown_capacity * 2;
+  const uint32_t capacity = state->shown_capacity == 0 ? 1 : state->shown_capacity * 2;
   mend__loop_shown *shown = mend__realloc(state->watchdog->allocator, state->shown, capacity * sizeof *shown);
   if (shown == NULL) return MEND_ENOMEM;
   memset(shown + state->shown_capacity, 0, (capacity - state->shown_capacity) * sizeof *shown);

@@ -4,18 +4,28 @@
 
 #include "mend/json.h"
 
-/* ---- evidence_loop_words.c: what words say ---- */
+/* ---- evidence_loop_names.c ---- */
 
 /* What a tool's name says of it. */
 typedef struct mend__tool_words {
   bool changes, looks, waits;
   bool is_shell; /* what it does its arguments say */
+  bool polls;    /* its answer may be another one a moment later */
+  bool acts;     /* on a page or a screen, and answers that it did */
 } mend__tool_words;
 
 mend__tool_words mend__tool_words_of(mend_str tool);
+
+/* ---- evidence_loop_commands.c ---- */
+
 /* Whether the arguments of a shell ask for a wait: "sleep 60; tail log"; and for a change: "sed -i s/a/b/ x.c". */
 bool mend__says_sleep(mend_str args);
 bool mend__says_change(mend_str args);
+/* Whether those of an editor ask it only to show something. */
+bool mend__says_view(mend_str args);
+
+/* ---- evidence_loop_words.c: what answers say ---- */
+
 /* Whether an error says that there is no such tool; and whether it says that the same may work later. `type` may be
  * absent. */
 bool mend__says_unknown_tool(mend_str tool, mend_str type, mend_str message);
@@ -25,6 +35,8 @@ bool mend__says_try_later(mend_str type, mend_str message);
 bool mend__says_error(mend_str text);
 bool mend__says_failed(mend_str text);
 bool mend__says_nothing_found(mend_str text);
+/* Whether it may be a status that will be another one later: "running", "in progress". */
+bool mend__says_pending(mend_str text);
 
 /* ---- evidence_loop_mask.c: texts without what changes with every call ---- */
 

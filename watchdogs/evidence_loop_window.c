@@ -11,7 +11,7 @@ static uint32_t count_remembered(const mend__loop_state *state) {
 static mend_status reserve_ring(mend__loop_state *state) {
   const uint32_t most = count_remembered(state);
   if (state->decisions < state->ring_capacity || state->ring_capacity == most) return MEND_OK;
-  uint32_t capacity = state->ring_capacity == 0 ? 8 : state->ring_capacity * 2;
+  uint32_t capacity = state->ring_capacity == 0 ? 4 : state->ring_capacity * 2;
   if (capacity > most) capacity = most;
   mend_hash *ring = mend__realloc(state->watchdog->allocator, state->ring, capacity * sizeof *ring);
   if (ring == NULL) return MEND_ENOMEM;

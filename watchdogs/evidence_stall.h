@@ -87,6 +87,8 @@ void mend__stall_close(mend__stall_state *state, mend__stall_item *item);
 void mend__stall_close_all(mend__stall_state *state, mend__stall_kind kind);
 /* Arms the item's limit, if that is earlier than what is armed: a later one is found when that passes. */
 void mend__stall_arm(mend__stall_state *state, mend__stall_item *item);
+/* The same as if it had shown life so much later. */
+void mend__stall_arm_later(mend__stall_state *state, mend__stall_item *item, uint64_t wait_ns);
 void mend__stall_arm_all(mend__stall_state *state);
 /* Its clock stood still for so long. */
 void mend__stall_shift(mend__stall_item *item, uint64_t gap_ns);

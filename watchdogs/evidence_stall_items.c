@@ -72,11 +72,22 @@ bool mend__stall_limit_of(const mend__stall_state *state, const mend__stall_item
   return has_one;
 }
 
+static void arm(mend__stall_state *state, mend__stall_item *item, const mend__stall_limit *limit) {
+  if (mend_deadline_is_armed(&item->deadline) && item->deadline.due_ns <= mend__stall_end_of(limit)) return;
+  mend_deadlines_arm(state->deadlines, &item->deadline, limit->start_ns, limit->timeout_ns);
+}
+
 void mend__stall_arm(mend__stall_state *state, mend__stall_item *item) {
   mend__stall_limit limit;
-  if (!mend__stall_limit_of(state, item, &limit)) return;
-  if (mend_deadline_is_armed(&item->deadline) && item->deadline.due_ns <= mend__stall_end_of(&limit)) return;
-  mend_deadlines_arm(state->deadlines, &item->deadline, limit.start_ns, limit.timeout_ns);
+  if (mend__stall_limit_of(state, item, &limit)) arm(state, item, &limit);
+}
+
+void mend__stall_arm_later(mend__stall_state *state, mend__stall_item *item, uint64_t wait_ns) {
+  mend__stall_item later = *item;
+  mend__stall_limit limit;
+  later.seen_ns = add(item->seen_ns, wait_ns);
+  later.progress_ns = add(item->progress_ns, wait_ns);
+  if (mend__stall_limit_of(state, &later, &limit)) arm(state, item, &limit);
 }
 
 /* ---- Items ---- */

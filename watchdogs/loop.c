@@ -45,7 +45,7 @@ typedef struct loop_state {
 static mend_status reserve_ring(loop_state *state) {
   const uint32_t n = state->watchdog->n;
   if (state->ring_count < state->ring_capacity || state->ring_capacity == n) return MEND_OK;
-  uint32_t capacity = state->ring_capacity == 0 ? 4 : state->ring_capacity * 2;
+  uint32_t capacity = state->ring_capacity == 0 ? 2 : state->ring_capacity * 2;
   if (capacity > n) capacity = n;
   loop_call *ring = mend__realloc(state->watchdog->allocator, state->ring, capacity * sizeof *ring);
   if (ring == NULL) return MEND_ENOMEM;

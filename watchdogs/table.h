@@ -43,10 +43,10 @@ static inline void *mend__table_find(const mend__table *table, size_t item_size,
   return mend_hash_is_none(*there) ? NULL : there;
 }
 
-/* Makes room for one more. A quarter of the table stays free. */
+/* Makes room for one more. At least a quarter of the table stays free. */
 static inline mend_status mend__table_reserve(mend__table *table, size_t item_size, const mend_allocator *allocator) {
-  if (table->count < table->capacity / 4 * 3) return MEND_OK;
-  mend__table larger = {.count = table->count, .capacity = table->capacity == 0 ? 4 : table->capacity * 2};
+  if (table->count < table->capacity - (table->capacity + 3) / 4) return MEND_OK;
+  mend__table larger = {.count = table->count, .capacity = table->capacity == 0 ? 2 : table->capacity * 2};
   larger.items = mend__alloc_zero(allocator, larger.capacity * item_size);
   if (larger.items == NULL) return MEND_ENOMEM;
   for (size_t i = 0; i < table->capacity; i++) {

@@ -8,12 +8,11 @@ mend_status research(void *ctx, mend_call *call);
 mend_status be_sure(mend_agent *agent, mend_error *error);
 
 mend_status find_flight(mend_healing_runner *runner, mend_error *error) {
-  const mend_tool_spec search = {.size = sizeof search,
-                                 .name = MEND_STR("search"), /* a tool of the runner's, too */
-                                 .description = MEND_STR("Finds flights between two cities."),
-                                 .schema =
-                                     MEND_STR("{\"type\":\"object\",\"properties\":{\"from\":{\"type\":\"string\"},"
-                                              "\"to\":{\"type\":\"string\"}},\"required\":[\"from\",\"to\"]}")};
+  mend_tool_spec search = MEND_TOOL_SPEC_INIT;
+  search.name = MEND_STR("search"); /* a tool of the runner's, too */
+  search.description = MEND_STR("Finds flights between two cities.");
+  search.schema = MEND_STR("{\"type\":\"object\",\"properties\":{\"from\":{\"type\":\"string\"},"
+                           "\"to\":{\"type\":\"string\"}},\"required\":[\"from\",\"to\"]}");
   mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
   options.model = mend_healing_model(runner);
   options.boundary = mend_healing_boundary(runner);

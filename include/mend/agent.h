@@ -71,7 +71,7 @@ typedef enum mend_agent_end {
   MEND_AGENT_TURNS,     /**< max_turns; its last reply still asked for tools, which were not run */
   MEND_AGENT_ESCALATED, /**< a call became a question to a person, whose answer is the next task */
   MEND_AGENT_ABORTED,   /**< the run was aborted */
-  MEND_AGENT_FAILED,    /**< no model answered, or it could not go on */
+  MEND_AGENT_FAILED,    /**< no model answered, one only said that it calls tools, or it could not go on */
   MEND_AGENT_CANCELLED  /**< the call that it works within was cancelled */
 } mend_agent_end;
 /** "done", "max_turns", "escalated", "aborted", "failed", "cancelled". Static. */

@@ -16,8 +16,8 @@
  *
  * Source of the chain's rules: Orqest's fallback model; docs/api/fallback.md has both profiles.
  *
- * What a provider repeats of the key that it was sent is covered before anybody is told, in escapes and in several
- * pieces of a stream, too.
+ * What a provider repeats of the keys that it was opened with is covered before anybody is told, in escapes and in
+ * several pieces of a stream, too.
  *
  * Threads: as mend/model.h.
  */
@@ -35,13 +35,15 @@ extern "C" {
 /** A secret for a provider. Of several for one provider the first is used; a chain in the resilient profile goes on
  * with the next when one is refused. */
 typedef struct mend_key {
-  const char *provider; /**< "openai", ...; NULL: any that has no key of its own */
-  const char *secret;   /**< copied, wiped when it is let go of */
+  const char
+      *provider;      /**< "openai", ..., or one model, "compatible:llama-4", which has keys of its own then; NULL: any
+                             that has none */
+  const char *secret; /**< copied, wiped when it is let go of */
 } mend_key;
 
-/** Where a provider is reached. */
+/** Where a provider, or one of its models, is reached. Of several for one the URLs must be equal. */
 typedef struct mend_endpoint {
-  const char *provider;
+  const char *provider; /**< "compatible", or "compatible:llama-4", which goes before that */
   const char *base_url; /**< "http://127.0.0.1:8080/v1"; without credentials, query and fragment */
 } mend_endpoint;
 
@@ -89,9 +91,9 @@ typedef struct mend_fallback_options {
  * A chain of models, which is a model too: its name is "fallback(a,b,c)". A model without a key shortens the chain;
  * mend_fallback_left_out tells which and why. Publishes `healing.model_fallback`, `.model_chain_exhausted`,
  * `.model_recovered` and model.* on the request's run.
- * Errors: MEND_EINVAL (an unknown provider, no colon, an empty id, a base URL with credentials; no model left: the
- * sentence lists the reasons), MEND_ESYNTAX (a scripted file, a classification or models, with line and column),
- * MEND_ENOENT and MEND_EIO (a file), MEND_ENOMEM.
+ * Errors: MEND_EINVAL (an unknown provider, of a key or an endpoint too, no colon, an empty id, a base URL with
+ * credentials; no model left: the sentence lists the reasons), MEND_ESYNTAX (a scripted file, a classification or
+ * models, with line and column), MEND_ENOENT and MEND_EIO (a file), MEND_ENOMEM.
  */
 MEND_API mend_status mend_fallback_new(const char *const *models, size_t count, const mend_fallback_options *options,
                                        mend_model **ret_model, mend_error *error);
@@ -132,7 +134,8 @@ typedef struct mend_failure_signal {
                               "idle_timeout", "total_timeout", "cancelled"; "cut": the reply ended without saying that
                               it does; "malformed": it is none of this provider's; "too_long": beyond reply_limit;
                               "empty_reply": nothing in it; "not_supported": this target cannot be sent what is asked;
-                              "cost_limit": it may cost more than is left; "no_memory" */
+                              "cost_limit": it may cost more than is left; "no_memory"; "no_descriptors":
+                              too many files are open here */
   bool reused;           /**< on a connection that was used before */
   bool any_byte;         /**< something of the reply had come */
   uint32_t http_status;

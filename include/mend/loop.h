@@ -74,6 +74,7 @@ MEND_API mend_status mend_loop_post(mend_loop *loop, void (*function)(void *ctx)
 /**
  * Waits for somebody's deadlines: `next` is asked on the loop's thread after each run and whenever the waker was used;
  * `run` is called there when it is due. Drivers that are due together run in the order they were added, before timers.
+ * In real time both come after what has come over connections meanwhile, so now_ns may be earlier than the clock's.
  * *ret_waker is for the driver's owner to use when an earlier deadline appears; it may be used from any thread, under
  * any lock. Errors: MEND_EINVAL, MEND_EEXIST (the same ctx), MEND_ENOMEM, MEND_ECLOSED.
  */

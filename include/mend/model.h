@@ -102,6 +102,8 @@ typedef struct mend_tool_spec {
   mend_str schema; /**< JSON Schema of its arguments, an object; absent: {"type":"object"} */
   bool strict;     /**< the provider is to keep to the schema, where it can */
 } mend_tool_spec;
+#define MEND_TOOL_SPEC_INIT                                                                                            \
+  { sizeof(mend_tool_spec), MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, false }
 
 /** Four clocks, in seconds; 0: none. */
 typedef struct mend_model_clocks {
@@ -129,7 +131,7 @@ typedef struct mend_model_request {
   mend_str call_name;        /**< name of the model call, in events; absent: the run's next number */
   mend_model_clocks clocks;
   uint32_t max_attempts; /**< of a chain: targets tried at most, 0: as many as it has */
-  double max_cost_usd;   /**< of a chain, where prices are known (mend_fallback_options.models); 0: any */
+  double max_cost_usd;   /**< where prices are known (mend_fallback_options.models); 0: any */
 } mend_model_request;
 #define MEND_MODEL_REQUEST_INIT                                                                                        \
   {                                                                                                                    \
@@ -171,14 +173,15 @@ struct mend_reply {
   size_t log_prob_count;
   mend_str attempts; /**< JSON array, one object an attempt: target, class, action, http_status, error, ms */
   double duration_ms;
-  double first_content_ms; /**< NaN: there was none */
-  void *memory;            /**< private */
+  double first_content_ms;            /**< NaN: there was none */
+  void *memory;                       /**< private */
+  const struct mend_failure *failure; /**< after mend_model_ask has failed: why there is no reply; NULL: there is one */
 };
 #define MEND_REPLY_INIT                                                                                                \
   {                                                                                                                    \
     sizeof(mend_reply), MEND_ABSENT, MEND_ABSENT, NULL, 0, MEND_FINISH_UNKNOWN, MEND_ABSENT,                           \
         {MEND_NONE, MEND_NONE, MEND_NONE, MEND_NONE}, MEND_ABSENT, MEND_ABSENT, MEND_ABSENT, NULL, 0, MEND_ABSENT, 0,  \
-        MEND_NAN, NULL                                                                                                 \
+        MEND_NAN, NULL, NULL                                                                                           \
   }
 /** NULL is allowed. */
 MEND_API void mend_reply_clear(mend_reply *reply);
@@ -249,7 +252,7 @@ MEND_API mend_exchange *mend_exchange_retain(mend_exchange *exchange);
 MEND_API void mend_exchange_release(mend_exchange *exchange);
 /** Asks and waits, in a caller's base for whoever dispatches it. \param ret_reply  starts from MEND_REPLY_INIT,
  * cleared by the caller in any case. Errors: those of mend_model_send; MEND_EDEADLK on the loop's own thread;
- * MEND_EFAILED, MEND_ENOMEM with a sentence, and the attempts in ret_reply->attempts. */
+ * MEND_EFAILED, MEND_ENOMEM with a sentence, type, status, wait and attempts in ret_reply->failure. */
 MEND_API mend_status mend_model_ask(mend_model *model, const mend_model_request *request, mend_reply *ret_reply,
                                     mend_error *error);
 

@@ -4,7 +4,7 @@
 #include "program/cli/arguments.h"
 #include "program/replay/listen.h"
 #include "program/replay/otlp_writer.h"
-#include "program/replay/stage.h"
+#include "program/stage/stage.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "program/cli/arguments.h"
 #include "program/replay/diff.h"
 #include "program/replay/listen.h"
-#include "program/replay/plain.h"
+#include "program/reports/plain.h"
 
 #include <unistd.h>
 

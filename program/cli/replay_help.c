@@ -1,7 +1,7 @@
 #include "program/cli/replay_arguments.h"
 #include "program/cli/replay_options.h"
-#include "program/replay/format.h"
-#include "program/replay/plain.h"
+#include "program/reports/plain.h"
+#include "program/transcripts/format.h"
 
 /* The names of the formats, as a paragraph. */
 static void help_formats(FILE *out) {

@@ -2,8 +2,8 @@
 
 #include "core/options_json.h"
 #include "program/cli/cli.h"
-#include "program/replay/json_fields.h"
-#include "program/replay/plain.h"
+#include "program/reports/plain.h"
+#include "program/transcripts/json_fields.h"
 
 /* Who makes use of an option. */
 typedef enum use { USED_HERE, USED_BY_EVIDENCE, USED_ELSEWHERE } use;

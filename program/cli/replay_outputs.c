@@ -2,8 +2,8 @@
 
 #include "core/memory.h"
 #include "core/reason.h"
-#include "program/replay/report_html.h"
-#include "program/replay/report_kinds.h"
+#include "program/reports/report_html.h"
+#include "program/reports/report_kinds.h"
 
 #include <errno.h>
 

@@ -88,6 +88,19 @@ static bool can_write(const char *folder) {
   return written;
 }
 
+/* errno of a write. */
+static const char *advice_for(int reason) {
+  switch (reason) {
+  case ENOSPC:
+  case EDQUOT: return "Make room there, or name another one with --journals.";
+  case EFBIG: return "Raise the limit of a file's size (ulimit -f), or name another one with --journals.";
+  case EROFS: return "Name another one with --journals.";
+  case EMFILE:
+  case ENFILE: return "Close files, or raise their limit: ulimit -n.";
+  default: return "Change its permissions, or name another one with --journals.";
+  }
+}
+
 void doctor_check_journals(doctor_sheet *sheet, const char *folder) {
   static const char elsewhere[] = "Make the folder, or name another one with --journals.";
   struct stat found;
@@ -96,8 +109,9 @@ void doctor_check_journals(doctor_sheet *sheet, const char *folder) {
   } else if (!S_ISDIR(found.st_mode)) {
     doctor_say(sheet, DOCTOR_PROBLEM, "journals", elsewhere, "%s: it is no folder", folder);
   } else if (!can_write(folder)) {
-    doctor_say(sheet, DOCTOR_PROBLEM, "journals", "Change its permissions, or name another one with --journals.",
-               "%s: nothing can be written there: %s", folder, mend__reason(errno));
+    const int reason = errno;
+    doctor_say(sheet, DOCTOR_PROBLEM, "journals", advice_for(reason), "%s: nothing can be written there: %s", folder,
+               mend__reason(reason));
   } else if ((found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0) {
     doctor_say(sheet, DOCTOR_WARNING, "journals", "chmod o-w, for a journal has all that an agent and its tools said.",
                "%s: everybody may replace what is in there", folder);

@@ -71,7 +71,10 @@ static desk *find_desk(office *o, const mend__dialect *dialect, const char *name
     if (o->desks[i].provider.dialect == dialect) return &o->desks[i];
   }
   desk *made = &o->desks[o->count++];
-  *made = (desk){.provider = {.dialect = dialect, .base_url = base_url_of(o, dialect)}, .first = name};
+  *made = (desk){.first = name};
+  made->provider.dialect = dialect;
+  made->provider.base_url = base_url_of(o, dialect);
+  made->provider.by_proxy = o->asked->proxy != NULL;
   made->may_be_asked = check_base_url(o, name, made->provider.base_url) && check_key(o, name, dialect);
   made->is_right = made->may_be_asked && has_key(o, name, dialect);
   return made;
@@ -122,6 +125,10 @@ static mend_status check(office *o, const char *name, mend_error *error) {
   const mend__dialect *dialect = colon != NULL ? mend__dialect_find((mend_str){name, (size_t)(colon - name)}) : NULL;
   if (dialect == NULL) {
     check_model(o, name, NULL);
+    return MEND_OK;
+  }
+  if (colon[1] == '\0') {
+    doctor_say(o->sheet, DOCTOR_PROBLEM, name, "Name a model behind the colon.", "there is no model id in it");
     return MEND_OK;
   }
   desk *at = find_desk(o, dialect, name);

@@ -54,10 +54,19 @@ static mend_status ask(doctor_provider *asked, mend_loop *loop, mend__http *http
 
 /* ---- What came of it ---- */
 
-static void say_fault(doctor_sheet *sheet, const doctor_provider *asked) {
-  static const struct {
-    const char *fault, *sentence, *advice;
-  } rows[] = {
+typedef struct fault_row {
+  const char *fault, *sentence, *advice;
+} fault_row;
+
+/* The last one is for all others. */
+static const fault_row *find_fault(const fault_row *rows, const char *fault) {
+  while (rows->fault != NULL && strcmp(rows->fault, fault) != 0)
+    rows++;
+  return rows;
+}
+
+static const fault_row *fault_of(const doctor_provider *asked) {
+  static const fault_row rows[] = {
       {"dns", "its name is not found", "Is this machine online? Else check the name, and this machine's resolver."},
       {"refused", "nothing listens there", "Start the server, or check host and port of the base URL."},
       {"connect_failed", "there is no way to it", "Is this machine online, and does it need --proxy URL?"},
@@ -65,14 +74,27 @@ static void say_fault(doctor_sheet *sheet, const doctor_provider *asked) {
        "Check the clock and the package ca-certificates; a server with one of its own: --ca-file FILE."},
       {"timeout", "it does not answer in time",
        "Does this machine need --proxy URL? A longer wait: --timeout SECONDS."},
+      {"stalled", "it begins to answer and does not come to an end in time", "A longer wait: --timeout SECONDS."},
+      {"too_large", "its answer is too long for a list of models", "Check the base URL, which mostly ends in /v1."},
+      {"malformed", "what it answers is not understood", "Is it a provider of models that listens there?"},
+      {"no_descriptors", "it could not be asked", "Close files, or raise their limit: ulimit -n."},
       {NULL, "the connection broke off", "Try again; if it stays so, something on the way does not let it through."},
   };
-  size_t row = 0;
-  while (rows[row].fault != NULL && strcmp(rows[row].fault, asked->visit.fault) != 0)
-    row++;
+  static const fault_row by_proxy[] = {
+      {"dns", "the proxy's name is not found", "Check --proxy, and this machine's resolver."},
+      {"refused", "nothing listens at the proxy's address", "Check --proxy."},
+      {"connect_failed", "there is no way to it by the proxy", "Check --proxy, and what the proxy lets through."},
+      {NULL, NULL, NULL},
+  };
+  const fault_row *row = asked->by_proxy ? find_fault(by_proxy, asked->visit.fault) : NULL;
+  return row != NULL && row->fault != NULL ? row : find_fault(rows, asked->visit.fault);
+}
+
+static void say_fault(doctor_sheet *sheet, const doctor_provider *asked) {
+  const fault_row *row = fault_of(asked);
   const char *message = asked->visit.message;
-  doctor_say(sheet, DOCTOR_PROBLEM, asked->dialect->provider, rows[row].advice, "%s: %s%s%s%s", asked->base_url,
-             rows[row].sentence, message[0] != '\0' ? " (" : "", message, message[0] != '\0' ? ")" : "");
+  doctor_say(sheet, DOCTOR_PROBLEM, asked->dialect->provider, row->advice, "%s: %s%s%s%s", asked->base_url,
+             row->sentence, message[0] != '\0' ? " (" : "", message, message[0] != '\0' ? ")" : "");
 }
 
 /* Google answers 400 to a wrong key. */
@@ -99,6 +121,8 @@ static void say_trouble(doctor_sheet *sheet, const doctor_provider *asked) {
       {404, 405, DOCTOR_WARNING, "has no list of models", "Check the base URL, which mostly ends in /v1."},
       {402, 402, DOCTOR_WARNING, "wants money", "Look at the account's balance."},
       {429, 429, DOCTOR_WARNING, "takes no more requests", "Wait, or look at the account's limits."},
+      {400, 499, DOCTOR_WARNING, "does not understand what it is asked",
+       "Check the base URL: is it this provider's, and does it end as it should, mostly in /v1?"},
       {0, UINT32_MAX, DOCTOR_WARNING, "has trouble", "If it stays so, look at the provider's status page."},
   };
   const uint32_t status = asked->visit.status;
@@ -146,6 +170,9 @@ static void say_skew(doctor_sheet *sheet, const doctor_provider *asked) {
              asked->dialect->provider);
 }
 
+/* Whatever became of the rest of such a reply. */
+static bool has_said_no(const doctor_provider *asked) { return asked->visit.status != 0 && asked->visit.status != 200; }
+
 mend_status doctor_check_provider(doctor_sheet *sheet, doctor_provider *asked, mend_loop *loop, mend__http *http,
                                   double limit_s, mend_error *error) {
   const mend_status status = ask(asked, loop, http, limit_s, error);
@@ -154,7 +181,7 @@ mend_status doctor_check_provider(doctor_sheet *sheet, doctor_provider *asked, m
     return MEND_OK;
   }
   if (status != MEND_OK) return status;
-  if (asked->visit.fault != NULL) {
+  if (asked->visit.fault != NULL && !has_said_no(asked)) {
     say_fault(sheet, asked);
   } else {
     say_reply(sheet, asked);

@@ -9,6 +9,7 @@
 typedef struct doctor_provider {
   const mend__dialect *dialect;
   const char *base_url;
+  bool by_proxy;
   bool has_list; /* the visit's body is one */
   visit visit;
 } doctor_provider;

@@ -1,6 +1,6 @@
 #include "program/doctor/sheet.h"
 
-#include "program/replay/plain.h"
+#include "program/reports/plain.h"
 
 #include <stdarg.h>
 

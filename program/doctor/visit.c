@@ -66,7 +66,7 @@ static void run_out(void *ctx) {
   going *self = ctx;
   if (self->transfer == NULL || self->is_over) return;
   mend__http_cancel(&self->transfer);
-  end(self, "timeout", NULL);
+  end(self, self->found->status == 0 ? "timeout" : "stalled", NULL);
 }
 
 static void begin(void *ctx) {

@@ -6,9 +6,9 @@
 #include "http/client.h"
 
 typedef struct visit {
-  const char *fault; /* as of mend__http_end, or "timeout"; NULL: the reply is complete */
+  const char *fault; /* as of mend__http_end, "timeout" or "stalled" (behind the head); NULL: the reply is complete */
   char message[256]; /* a sentence for it, or "" */
-  uint32_t status;
+  uint32_t status;   /* 0: no head has come */
   uint64_t ns;       /* it took */
   int64_t skew_s;    /* how far this machine's clock is ahead of the server's */
   mend__buffer body; /* at most 4 MiB of it */

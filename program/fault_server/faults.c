@@ -5,7 +5,7 @@
 #include "program/fault_server/fault_table.h"
 #include "program/fault_server/http_request.h"
 #include "program/fault_server/wordings.h"
-#include "program/replay/json_fields.h"
+#include "program/transcripts/json_fields.h"
 
 /* ---- Applying ----------------------------------------------------------------------------------------------- */
 

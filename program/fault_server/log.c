@@ -2,6 +2,7 @@
 
 #include "program/fault_server/json_template.h"
 
+#include <errno.h>
 #include <time.h>
 
 static bool is_secret(mend_str name) {
@@ -26,7 +27,12 @@ static mend_str without_query(mend_str target) {
   return mark != NULL ? (mend_str){target.ptr, (size_t)(mark - target.ptr)} : target;
 }
 
-void fault_log_write(FILE *out, const fault_exchange *exchange) {
+static bool put_line(FILE *out, const mend__buffer *line) {
+  if (line->failed) errno = ENOMEM;
+  return !line->failed && fwrite(line->data, 1, line->len, out) == line->len && fflush(out) == 0;
+}
+
+bool fault_log_write(FILE *out, const fault_exchange *exchange) {
   mend__buffer line;
   struct timespec now;
   mend__buffer_init(&line, NULL);
@@ -39,7 +45,7 @@ void fault_log_write(FILE *out, const fault_exchange *exchange) {
   json_put(&line, "},'body_bytes':$n,'fault':$s,'status':$n,'bytes':$n,'end':$s", (uint64_t)exchange->request->body.len,
            exchange->faults, (uint64_t)exchange->status, exchange->bytes, mend_str_from(fault_end_name(exchange->end)));
   mend__buffer_printf(&line, ",\"ms\":%.3f}\n", exchange->ms);
-  if (!line.failed) fwrite(line.data, 1, line.len, out);
-  fflush(out);
+  const bool is_written = put_line(out, &line);
   mend__buffer_free(&line);
+  return is_written;
 }

@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* Keys and cookies are left out, and so is the query, where a key may be. */
-void fault_log_write(FILE *out, const fault_exchange *exchange);
+/* Keys and cookies are left out, and so is the query, where a key may be. False when the line is not written, or not
+ * all of it: errno. */
+bool fault_log_write(FILE *out, const fault_exchange *exchange);
 
 #endif

@@ -2,10 +2,10 @@
 
 #include "core/memory.h"
 #include "program/replay/interrupt.h"
-#include "program/replay/outlets.h"
-#include "program/replay/plain.h"
 #include "program/replay/replay.h"
-#include "program/replay/totals.h"
+#include "program/reports/outlets.h"
+#include "program/reports/plain.h"
+#include "program/reports/totals.h"
 
 #include <errno.h>
 

@@ -2,9 +2,9 @@
 #ifndef MEND_PROGRAM_REPLAY_BATCH_H
 #define MEND_PROGRAM_REPLAY_BATCH_H
 
-#include "program/replay/fail_on.h"
 #include "program/replay/paths.h"
-#include "program/replay/reports.h"
+#include "program/reports/fail_on.h"
+#include "program/reports/reports.h"
 
 #include <stdio.h>
 

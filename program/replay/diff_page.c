@@ -1,7 +1,7 @@
 /* Two recordings side by side, for people and as JSON. */
 #include "program/replay/diff.h"
 
-#include "program/replay/plain.h"
+#include "program/reports/plain.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 #include "program/replay/listen.h"
 
 #include "core/memory.h"
-#include "program/replay/outlets.h"
 #include "program/replay/replay.h"
-#include "program/replay/report_kinds.h"
+#include "program/reports/outlets.h"
+#include "program/reports/report_kinds.h"
 
 static mend_status open_notes(outlet *to, reports *told) {
   report_kind *kind = report_notes_kind();

@@ -2,7 +2,7 @@
 #ifndef MEND_PROGRAM_REPLAY_LISTEN_H
 #define MEND_PROGRAM_REPLAY_LISTEN_H
 
-#include "program/replay/stage.h"
+#include "program/stage/stage.h"
 
 /* `attach` is called before the first event and may subscribe to the stage's bus. Rows that cannot be read are told on
  * standard error, and there, if wanted, the progress is shown. Otherwise as replay_play. */

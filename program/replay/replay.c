@@ -2,8 +2,8 @@
 
 #include "core/lines.h"
 #include "core/reason.h"
-#include "program/replay/format.h"
 #include "program/replay/interrupt.h"
+#include "program/transcripts/format.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef MEND_PROGRAM_REPLAY_SETTINGS_H
 #define MEND_PROGRAM_REPLAY_SETTINGS_H
 
-#include "program/replay/fail_on.h"
 #include "program/replay/progress.h"
-#include "program/replay/reports.h"
+#include "program/reports/fail_on.h"
+#include "program/reports/reports.h"
 
 struct stage;
 

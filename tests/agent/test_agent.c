@@ -271,3 +271,52 @@ Test(agent, answers_are_enriched) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     want_enriched(&rows[i]);
 }
+
+/* ---- Replies without calls ---- */
+
+/* Says a text and why it ends. */
+typedef struct speaker {
+  const char *text; /* NULL: nothing */
+  mend_finish finish;
+  mend_agent_end end;
+  mend_status status;
+} speaker;
+
+static const speaker speakers[] = {
+    {"Hello.", MEND_FINISH_STOP, MEND_AGENT_DONE, MEND_OK},
+    {"Let me see.", MEND_FINISH_CALLS, MEND_AGENT_DONE, MEND_OK},
+    {NULL, MEND_FINISH_CALLS, MEND_AGENT_FAILED, MEND_EFAILED},
+    {NULL, MEND_FINISH_FILTER, MEND_AGENT_DONE, MEND_OK},
+};
+
+static mend_status speak(void *ctx, mend_exchange *exchange, mend_error *error) {
+  (void)error;
+  const speaker *self = ctx;
+  mend_delta delta = MEND_DELTA_INIT;
+  mend_reply known = MEND_REPLY_INIT;
+  delta.text = mend_str_from(self->text);
+  known.finish = self->finish;
+  mend_exchange_delta(exchange, &delta);
+  mend_exchange_note(exchange, &known);
+  mend_exchange_finish(exchange);
+  return MEND_OK;
+}
+
+Test(agent, is_not_done_when_calls_are_missing) {
+  static const mend_model_vtable vtable = {.size = sizeof vtable, .begin = speak};
+  for (size_t i = 0; i < sizeof speakers / sizeof speakers[0]; i++) {
+    world w;
+    mend_error error = MEND_ERROR_INIT;
+    mend_agent_report report = MEND_AGENT_REPORT_INIT;
+    world_open(&w, NULL);
+    cr_assert_eq(mend_model_new(w.loop, &w.memory.base, &vtable, (void *)&speakers[i], "test", "m", &w.model, NULL),
+                 MEND_OK);
+    world_open_agent(&w, (mend_agent_options)MEND_AGENT_OPTIONS_INIT);
+    cr_assert_eq(mend_agent_run(w.agent, MEND_STR("go"), &report, &error), speakers[i].status, "row %zu", i);
+    cr_assert_eq(report.end, speakers[i].end, "row %zu: %s", i, mend_agent_end_name(report.end));
+    cr_assert_eq(report.finish, speakers[i].finish, "row %zu", i);
+    if (speakers[i].status != MEND_OK) cr_assert_not_null(strstr(error.message, "calls none"), "%s", error.message);
+    mend_agent_report_clear(&report);
+    world_close(&w);
+  }
+}

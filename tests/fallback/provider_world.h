@@ -68,14 +68,18 @@ typedef struct provider_world {
   mend_messages *messages;
 } provider_world;
 
-static inline void open_provider(provider_world *w, const reply *replies, size_t count) {
-  open_world(&w->world, OWN_THREAD);
+static inline void open_provider_in(provider_world *w, world_kind kind, const reply *replies, size_t count) {
+  open_world(&w->world, kind);
   start_server(&w->server, replies, count);
   const mend_allocator *allocator = &w->world.allocator.base;
   const mend__http_options options = {.allocator = allocator, .loop = w->world.loop};
   cr_assert_eq(mend__http_new(&options, &w->http, NULL), MEND_OK);
   cr_assert_eq(mend_messages_new(allocator, &w->messages), MEND_OK);
   cr_assert_eq(mend_messages_add_user(w->messages, MEND_STR("Capital of France?")), MEND_OK);
+}
+
+static inline void open_provider(provider_world *w, const reply *replies, size_t count) {
+  open_provider_in(w, OWN_THREAD, replies, count);
 }
 
 static inline void close_provider(provider_world *w) {
@@ -108,12 +112,16 @@ static inline mend_model *model_at(provider_world *w, const mend__dialect *diale
   return model_with(w, &w->world.allocator.base, dialect, path);
 }
 
-static inline void ask(mend_model *model, const mend_model_request *request, asked *self) {
+static inline void begin_to_ask(mend_model *model, const mend_model_request *request, asked *self) {
   const mend__listener listener = {tell_connected, tell_delta, tell_done, tell_gone, self};
   mend_error error = MEND_ERROR_INIT;
   self->done = (gate)GATE_INIT;
   mend__buffer_init(&self->log, NULL);
   cr_assert_eq(mend__exchange_send(model, request, &listener, NULL, &error), MEND_OK, "%s", error.message);
+}
+
+static inline void ask(mend_model *model, const mend_model_request *request, asked *self) {
+  begin_to_ask(model, request, self);
   gate_await(&self->done, 1);
   mend__buffer_char(&self->log, '\0');
 }

@@ -300,7 +300,8 @@ Test(chain, what_no_chain_is_made_of) {
       {NULL, 1, sizeof(mend_fallback_options), NULL, MEND_EINVAL, "loop is NULL, expected one"},
       {t.w.loop, 0, sizeof(mend_fallback_options), NULL, MEND_EINVAL, "a chain needs at least one model"},
       {other, 1, sizeof(mend_fallback_options), NULL, MEND_EINVAL, "a is on another loop than the chain"},
-      {t.w.loop, 1, sizeof(mend_fallback_options), "[{]", MEND_ESYNTAX, "expected a key or }, found ']'"},
+      {t.w.loop, 1, sizeof(mend_fallback_options), "[{]", MEND_ESYNTAX,
+       "classification:1:3: expected a key or }, found ']'"},
       {t.w.loop, 1, 0, NULL, MEND_EINVAL,
        "mend_fallback_options: size is 0, start from the type's _INIT or set size to sizeof(mend_fallback_options)"},
   };

@@ -37,7 +37,8 @@ Test(chain_budget, what_is_left_is_told) {
 
 static mend_status log_cost(void *ctx, const mend_event *event) {
   const mend_model_usage_event *usage = (const mend_model_usage_event *)event;
-  note(ctx, "%u tokens, %g US dollars", (unsigned)usage->tokens, usage->cost_usd);
+  note(ctx, "%u tokens of %.*s, %g US dollars", (unsigned)usage->tokens, MEND_STR_ARG(usage->provider),
+       usage->cost_usd);
   return MEND_OK;
 }
 
@@ -45,9 +46,9 @@ Test(chain_budget, events_tell_what_was_paid) {
   static const struct {
     const char *models, *log;
   } cases[] = {
-      {NULL, "2500 tokens, nan US dollars"},
+      {NULL, "2500 tokens of scripted, nan US dollars"},
       {"{\"scripted:*/costs.json\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 8}}",
-       "2500 tokens, 0.006 US dollars"},
+       "2500 tokens of scripted, 0.006 US dollars"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     troupe t = {.models = cases[i].models};
@@ -62,6 +63,43 @@ Test(chain_budget, events_tell_what_was_paid) {
     mend_exchange_release(send_to(&t, &request, &a));
     cr_assert_str_eq(t.w.log, cases[i].log, "%s", t.w.log);
     mend_reply_clear(&a.reply);
+    troupe_close(&t);
+  }
+}
+
+/* ---- One model ---- */
+
+Test(chain_budget, one_model_keeps_to_it) {
+  static const char prices[] = "{\"scripted:*\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 8}}";
+  static const struct {
+    const char *models;
+    double max_cost_usd;
+    mend_status status;
+    const char *type, *message;
+  } cases[] = {
+      {prices, 0, MEND_OK, NULL, NULL},
+      {prices, 0.01, MEND_OK, NULL, NULL},
+      {prices, 0.004, MEND_EFAILED, "cost_limit",
+       "asking it may cost up to 0.008002 US dollars, of max_cost_usd 0.004 are left"},
+      {NULL, 0.004, MEND_OK, NULL, NULL}, /* what has no price may be asked */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    troupe t = {.models = cases[i].models};
+    mend_error error = MEND_ERROR_INIT;
+    mend_reply reply = MEND_REPLY_INIT;
+    world_open(&t.w);
+    const mend_fallback_options options = options_of(&t, MEND_FALLBACK_SEED);
+    cr_assert_eq(mend_model_open("scripted:" MEND_TEST_DATA "/fallback/chain/costs.json", &options, &t.chain, &error),
+                 MEND_OK, "%s", error.message);
+    mend_model_request request = world_request(&t.w);
+    request.max_tokens = 1000;
+    request.max_cost_usd = cases[i].max_cost_usd;
+    cr_assert_eq(mend_model_ask(t.chain, &request, &reply, &error), cases[i].status, "case %zu: %s", i, error.message);
+    if (cases[i].type != NULL) {
+      cr_assert(mend_str_equal(reply.failure->type, mend_str_from(cases[i].type)), "case %zu", i);
+      cr_assert_str_eq(error.message, cases[i].message);
+    }
+    mend_reply_clear(&reply);
     troupe_close(&t);
   }
 }

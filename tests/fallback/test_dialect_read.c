@@ -200,15 +200,15 @@ static void ignore_cover(void *ctx, size_t at, size_t len) { (void)ctx, (void)at
 
 Test(dialect_read, no_allocation) {
   const mend__decoder_listener listener = {ignore_delta, ignore_note, ignore_cover, NULL};
-  mend__secret key; /* that may begin in each of the pieces */
+  mend__secrets *secrets; /* that may begin in each of the pieces */
   mend_messages *messages = conversation();
   mend_test_allocator allocator;
   mend_test_allocator_init(&allocator);
-  cr_assert_eq(mend__secret_init(&key, NULL, "s}-secret-key"), MEND_OK);
+  cr_assert_eq(mend__secrets_new(NULL, &(const char *){"s}-secret-key"}, 1, &secrets), MEND_OK);
   for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
     mend__decoder decoder;
     size_t first = 0;
-    mend__decoder_init(&decoder, pieces[i].dialect, messages, &key, &allocator.base, &listener);
+    mend__decoder_init(&decoder, pieces[i].dialect, messages, secrets, &allocator.base, &listener);
     for (size_t j = 0; j < 1000; j++) {
       cr_assert_eq(mend__decoder_event(&decoder, MEND_STR("message"), mend_str_from(pieces[i].event)),
                    MEND__READING_MORE);
@@ -217,6 +217,6 @@ Test(dialect_read, no_allocation) {
     cr_assert_eq(atomic_load(&allocator.calls), first, "%s allocates", pieces[i].event);
     mend__decoder_free(&decoder);
   }
-  mend__secret_free(&key);
+  mend__secrets_release(secrets);
   mend_messages_free(messages);
 }

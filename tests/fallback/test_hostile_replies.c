@@ -130,6 +130,8 @@ static const struct {
     {"long_line=100", true, 0, 80 * MIB, "bad_reply", "than"},
     {"endless_headers", true, 0, MIB, "bad_reply", "the head of the reply is too long"},
     {"endless_line", false, 0, MIB, "bad_reply", "the head of the reply is too long"},
+    {"tool_calls=1025", true, 0, 2 * MIB, "after_content", "openai: the reply has more than 1024 tool calls"},
+    {"tool_calls=1025", false, 0, 2 * MIB, "after_content", "openai: the reply has more than 1024 tool calls"},
     {"invalid_utf8", true, 0, MIB, "", "\xEF\xBF\xBD"},
     {"invalid_utf8", false, 0, MIB, "", "\xEF\xBF\xBD"},
 };
@@ -161,6 +163,37 @@ Test(hostile_replies, without_end) {
   mend_test_faults *faults = mend_test_faults_start(NULL);
   for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
     check_endless(w.loop, mend_test_faults_url(faults), i);
+  mend_test_faults_stop(faults);
+  close_world(&w);
+}
+
+/* ---- What is hidden of what was said, and where there is no chain, too ---- */
+
+Test(hostile_replies, what_is_hidden) {
+  static const struct {
+    const char *faults, *type, *message;
+  } cases[] = {
+      {"bad_key", "auth", "auth (HTTP status 401)"},
+      {"forbidden", "auth", "auth (HTTP status 403)"},
+      {"status=503,html", "html_page", "html_page (HTTP status 503)"},
+      {"rate_limit", "rate_limit", "openai: HTTP status 429: "},
+  };
+  world w;
+  open_world(&w, OWN_THREAD);
+  mend_test_faults *faults = mend_test_faults_start(NULL);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char url[128];
+    asked a;
+    snprintf(url, sizeof url, "%s/fault/%s/v1", mend_test_faults_url(faults), cases[i].faults);
+    mend_model *model = open_model(w.loop, url, 0);
+    begin_asking(&a, model, true);
+    gate_await(&a.done, 1);
+    settle(w.loop);
+    cr_assert_str_eq(a.type, cases[i].type, "%s: %s", url, a.message);
+    cr_assert(strncmp(a.message, cases[i].message, strlen(cases[i].message)) == 0, "%s: %s", url, a.message);
+    mend_model_release(model);
+    settle(w.loop);
+  }
   mend_test_faults_stop(faults);
   close_world(&w);
 }

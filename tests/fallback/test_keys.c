@@ -16,20 +16,20 @@
 #define FIRST "Zq7xW2mP/kV9tLr4sJd8f+Gh3cNb6yQa1uEo5iTz0w"
 #define SECOND "hT5-nU8_bX1vKc3eRg6wYp9mSj2dLf4aQz7oBi0tVx"
 
-/* ---- What the providers say: of the key they were sent, for they know no other ---- */
+/* ---- What the providers say: of the key they were sent, and of another one of the chain ---- */
 
 typedef struct saying {
   const char *faults; /* JSON array, as in a script; @ is the key, < its beginning, > its end */
-  bool tells;         /* at least much of the key */
+  bool tells;         /* what the caller is told has it, covered; not of a refused key, of which nothing is told */
 } saying;
 
 static const saying sayings[] = {
     {"[]", true}, /* it is in the reply */
-    {"[\"bad_key\"]", true},
-    {"[\"bad_key\", \"error_200\"]", true},
-    {"[\"bad_key\", \"error_first\"]", true},
-    {"[\"bad_key\", \"error_after=0\"]", true},
-    {"[\"bad_key\", \"error_after=1\"]", true},
+    {"[\"bad_key\"]", false},
+    {"[\"bad_key\", \"error_200\"]", false},
+    {"[\"bad_key\", \"error_first\"]", false},
+    {"[\"bad_key\", \"error_after=0\"]", false},
+    {"[\"bad_key\", \"error_after=1\"]", false},
     {"[\"forbidden\"]", false},
     {"[\"status=400\", \"body={\\\"error\\\": {\\\"message\\\": \\\"not @\\\"}}\"]", true},
     {"[\"status=500\", \"body=@@\"]", true},
@@ -57,10 +57,11 @@ static void add_faults(mend__buffer *script, const char *list, const char *key) 
   }
 }
 
-static void add_rule(mend__buffer *script, size_t index, const char *key) {
+/* The provider has seen the other key, too. */
+static void add_rule(mend__buffer *script, size_t index, const char *key, const char *other) {
   mend__buffer_printf(script, "{\"match\":{\"path\":\"/%zu/*\",\"key\":\"%s\"},\"faults\":", index, key);
   add_faults(script, sayings[index].faults, key);
-  mend__buffer_printf(script, ",\"reply\":{\"texts\":[\"it is \",\"%s\"],\"thinking\":\"%s\"}},", key, key);
+  mend__buffer_printf(script, ",\"reply\":{\"texts\":[\"it is \",\"%s\"],\"thinking\":\"%s\"}},", key, other);
 }
 
 /* The end of what is kept of a body is in the middle of the key. */
@@ -76,8 +77,8 @@ static mend_test_faults *start_server(void) {
   mend__buffer_init(&script, NULL);
   mend__buffer_str(&script, MEND_STR("{\"rules\":["));
   for (size_t i = 0; i < SAYINGS; i++) {
-    add_rule(&script, i, FIRST);
-    add_rule(&script, i, SECOND);
+    add_rule(&script, i, FIRST, SECOND);
+    add_rule(&script, i, SECOND, FIRST);
   }
   add_long_rule(&script);
   mend__buffer_str(&script, MEND_STR("]}"));
@@ -302,7 +303,11 @@ Test(keys, covering) {
       {"abcdefgh\\/ijklmnop", "abcdefgh/ijklmnop", "******************"},
       {"\\u0061bcdefghij", "abcdefghij", "***************"},
       {"\\u0041bcdefghij", "abcdefghij", "\\u0041*********"},
-      {"abc\\u006", "abc\\u006", "abc\\u006"},
+      {"abc\\u006", "abc\\u006", "********"},
+      {"it is ab\\cd/e\"f.", "ab\\cd/e\"f", "it is *********."},
+      {"it is ab\\\\cd\\/e\\\"f.", "ab\\cd/e\"f", "it is ************."},
+      {"\\nine-of-it\\n", "nine-of-it", "\\n*********\\n"},
+      {"[\"\\nine-of-it\"]", "nine-of-it", "[\"\\n*********\"]"},
       {"C:\\abcdefghij\\", "abcdefghij", "C:\\**********\\"},
       {"\\nabcdefghij", "abcdefghij", "\\n**********"},
       {"EMPTY is the key", "EMPTY", "EMPTY is the key"},
@@ -311,14 +316,14 @@ Test(keys, covering) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     mend__buffer text;
-    mend__secret secret;
+    mend__secrets *secrets;
     mend__buffer_init(&text, NULL);
     mend__buffer_str(&text, mend_str_from(cases[i].text));
-    cr_assert_eq(mend__secret_init(&secret, NULL, cases[i].key), MEND_OK);
-    mend__secret_cover(&text, &secret);
+    cr_assert_eq(mend__secrets_new(NULL, &(const char *){cases[i].key}, 1, &secrets), MEND_OK);
+    mend__secrets_cover(&text, secrets);
     mend__buffer_char(&text, '\0');
     cr_assert_str_eq(text.data, cases[i].covered);
-    mend__secret_free(&secret);
+    mend__secrets_release(secrets);
     mend__buffer_free(&text);
   }
 }

@@ -31,6 +31,19 @@ static void ask_here(void *ctx) {
   asked->status = mend_model_ask(asked->model, asked->request, &reply, NULL);
 }
 
+/* What was told of the failure is the reply's to keep. */
+static void check_kept(const mend_failure *kept, const mend_failure *given) {
+  cr_assert_eq(kept != NULL, given != NULL);
+  if (given == NULL) return;
+  cr_assert(mend_str_equal(kept->type, given->type));
+  cr_assert(mend_str_equal(kept->message, given->message));
+  cr_assert(mend_str_equal(kept->body, given->body));
+  cr_assert(mend_str_equal(kept->attempts, given->attempts));
+  cr_assert_eq(kept->http_status, given->http_status);
+  cr_assert_float_eq(kept->retry_after_s, given->retry_after_s, 0);
+  cr_assert(kept->after_content);
+}
+
 static void ask(world *w, mend_failure *failure, mend_status wanted, const char *text, const char *sentence,
                 const char *attempts) {
   const mend_model_vtable vtable = {.size = sizeof vtable, .begin = answer_at_once};
@@ -43,6 +56,7 @@ static void ask(world *w, mend_failure *failure, mend_status wanted, const char 
   cr_assert_str_eq(error.message, sentence);
   cr_assert(mend_str_equal(reply.text, mend_str_from(text)));
   cr_assert(mend_str_equal(reply.attempts, mend_str_from(attempts)));
+  check_kept(reply.failure, failure);
   deadlock asked = {model, &request, MEND_OK};
   mend__loop_call(w->loop, ask_here, &asked);
   cr_assert_eq((int)asked.status, (int)MEND_EDEADLK);
@@ -56,6 +70,9 @@ Test(model, is_waited_for) {
   broken.type = MEND_STR("broken");
   broken.message = MEND_STR("it is broken");
   broken.attempts = MEND_STR("[1]");
+  broken.body = MEND_STR("{}");
+  broken.http_status = 503;
+  broken.retry_after_s = 7;
   world_open(&w);
   ask(&w, NULL, MEND_OK, "yes", "", "");
   ask(&w, &broken, MEND_EFAILED, "", "it is broken", "[1]");
@@ -121,7 +138,7 @@ Test(model, checks_requests) {
   struct {
     mend_model_request request;
     const char *sentence;
-  } cases[12];
+  } cases[13];
   size_t count = 0;
 #define CASE(text, change)                                                                                             \
   do {                                                                                                                 \
@@ -141,6 +158,7 @@ Test(model, checks_requests) {
   CASE("request: a tool has no name", (request.tools = &nameless, request.tool_count = 1));
   CASE("request: tool_choice is \"h\", expected auto, none, required or the name of one of its tools",
        (request.tools = &good, request.tool_count = 1, request.tool_choice = MEND_STR("h")));
+  CASE("request: tools is NULL, expected as many as tool_count says: 2", request.tool_count = 2);
   CASE("mend_model_request: size is 0, start from the type's _INIT or set size to sizeof(mend_model_request)",
        request.size = 0);
 #undef CASE

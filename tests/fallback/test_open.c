@@ -1,6 +1,7 @@
 /* Models by their names: which are opened, which are refused with what sentence, which are left out of a chain; keys
  * and endpoints. */
 #include "fallback/chain_internal.h"
+#include "fallback/provider.h"
 #include "fallback/world.h"
 
 #include <stdlib.h>
@@ -137,6 +138,94 @@ Test(open, options_that_are_refused) {
   world_close(&w);
 }
 
+/* What nobody would use is told, and what can be meant in two ways. */
+Test(open, keys_and_endpoints_that_are_refused) {
+  static const struct {
+    mend_key key;
+    mend_endpoint endpoints[2];
+    const char *sentence;
+  } cases[] = {
+      {{"opnai", "a"}, {{0}}, "a key: unknown provider \"opnai\"; did you mean openai? Known are " KNOWN},
+      {{"mistral:large", "a"}, {{0}}, "a key: unknown provider \"mistral\"; known are " KNOWN},
+      {{"openai", "a"},
+       {{"compatibel", "http://127.0.0.1:1/v1"}},
+       "an endpoint: unknown provider \"compatibel\"; did you mean compatible? Known are " KNOWN},
+      {{"openai", "a"},
+       {{NULL, "http://127.0.0.1:1/v1"}},
+       "an endpoint: its provider is NULL, expected one, or provider:model_id"},
+      {{"openai", "a"},
+       {{"compatible", "http://127.0.0.1:1/v1"}, {"compatible", "http://127.0.0.1:2/v1"}},
+       "two base URLs for compatible; for several servers name the models, as in compatible:model_id"},
+      {{"openai", "a"},
+       {{"openai:gpt-4.1", "127.0.0.1:1/v1"}},
+       "openai:gpt-4.1: the base URL \"127.0.0.1:1/v1\" has to begin with http:// or https://"},
+  };
+  static const char *const models[] = {"openai:gpt-4.1"};
+  world w;
+  world_open(&w);
+  mend_fallback_options options = options_of(&w);
+  options.key_count = 1;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    mend_model *model = NULL;
+    mend_error of_model = MEND_ERROR_INIT, of_chain = MEND_ERROR_INIT;
+    options.keys = &cases[i].key;
+    options.endpoints = cases[i].endpoints;
+    options.endpoint_count = cases[i].endpoints[1].provider != NULL   ? 2
+                             : cases[i].endpoints[0].base_url != NULL ? 1
+                                                                      : 0;
+    cr_assert_eq(mend_model_open(models[0], &options, &model, &of_model), MEND_EINVAL, "case %zu", i);
+    cr_assert_str_eq(of_model.message, cases[i].sentence);
+    cr_assert_eq(mend_fallback_new(models, 1, &options, &model, &of_chain), MEND_EINVAL, "case %zu", i);
+    cr_assert_str_eq(of_chain.message, cases[i].sentence);
+    cr_assert_null(model);
+  }
+  world_close(&w);
+}
+
+/* ---- Several servers ---- */
+
+static const char *base_url_of(mend_model *chain, size_t lane) {
+  return mend__provider_base_url(mend__chain_of(chain)->lanes[lane].model);
+}
+
+/* What is given for a model goes before what is given for its provider, keys too; a server that is dead, or has refused
+ * a key, says nothing about another one. */
+Test(open, several_compatible_servers) {
+  static const char *const models[] = {"compatible:a", "compatible:b", "compatible:c", "compatible:d"};
+  static const mend_endpoint endpoints[] = {{"compatible:b", "http://127.0.0.1:2/v1/"},
+                                            {"compatible", "http://127.0.0.1:1/v1"},
+                                            {"compatible:c", "http://127.0.0.1:2/v1"}};
+  static const mend_key keys[] = {{"compatible", "x"}, {"compatible:b", "y"}, {"compatible:b", "z"}};
+  world w;
+  world_open(&w);
+  mend_fallback_options options = options_of(&w);
+  options.endpoints = endpoints;
+  options.endpoint_count = 3;
+  options.keys = keys;
+  options.key_count = 3;
+  mend_model *chain;
+  mend_error error = MEND_ERROR_INIT;
+  cr_assert_eq(mend_fallback_new(models, 4, &options, &chain, &error), MEND_OK, "%s", error.message);
+  const mend__lane *lanes = mend__chain_of(chain)->lanes; /* a, b with y, b with z, c, d */
+  static const char *const base_urls[] = {"http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1", "http://127.0.0.1:2/v1",
+                                          "http://127.0.0.1:2/v1", "http://127.0.0.1:1/v1"};
+  static const size_t key_numbers[] = {0, 1, 2, 0, 0};
+  cr_assert_eq(mend__chain_of(chain)->lane_count, 5u);
+  for (size_t i = 0; i < 5; i++) {
+    cr_assert_str_eq(base_url_of(chain, i), base_urls[i]);
+    cr_assert_eq(lanes[i].key, key_numbers[i], "lane %zu", i);
+    for (size_t j = 0; j < 5; j++) {
+      const bool same = strcmp(base_urls[i], base_urls[j]) == 0;
+      cr_assert_eq(lanes[i].breakers[MEND__SCOPE_PROVIDER] == lanes[j].breakers[MEND__SCOPE_PROVIDER], same, "%zu, %zu",
+                   i, j);
+      cr_assert_eq(lanes[i].breakers[MEND__SCOPE_KEY] == lanes[j].breakers[MEND__SCOPE_KEY],
+                   same && lanes[i].key == lanes[j].key, "%zu, %zu", i, j);
+    }
+  }
+  mend_model_release(chain);
+  world_close(&w);
+}
+
 /* ---- Keys ---- */
 
 static void expect_chain(world *w, const mend_fallback_options *options, const char *name, size_t lanes,
@@ -237,6 +326,9 @@ Test(open, a_scripted_chain) {
   mend_model *chain;
   mend_error error = MEND_ERROR_INIT;
   cr_assert_eq(mend_fallback_new(models, 2, &options, &chain, &error), MEND_OK, "%s", error.message);
+  const mend__lane *lanes = mend__chain_of(chain)->lanes;
+  cr_assert(lanes[0].breakers[MEND__SCOPE_PROVIDER] != lanes[1].breakers[MEND__SCOPE_PROVIDER],
+            "each file is a server");
   const mend_model_request request = world_request(&w);
   mend_reply reply = MEND_REPLY_INIT;
   cr_assert_eq(mend_model_ask(chain, &request, &reply, &error), MEND_OK, "%s", error.message);

@@ -22,6 +22,15 @@ static const struct {
      CLOSE, true, "connected +Paris reply \"Paris\" stop"},
     {"a stream that says nothing of its kind", "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n" TEXT FINISH DONE, CLOSE,
      true, "connected +Paris reply \"Paris\" stop"},
+    {"a stream that calls itself text", HEAD("200 OK", "text/plain; charset=utf-8") "\r\n" TEXT FINISH DONE, DRIP, true,
+     "connected +Paris reply \"Paris\" stop"},
+    {"a whole reply that says nothing of its kind, to who asked for a stream",
+     "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n\n"
+     "{\"choices\":[{\"message\":{\"content\":\"Paris\"},\"finish_reason\":\"stop\"}]}",
+     CLOSE, true, "connected +Paris reply \"Paris\" stop"},
+    {"words instead of a stream", HEAD("200 OK", "text/plain") "\r\nOops", CLOSE, true,
+     "connected malformed 200 any byte \"openai: the reply is not well-formed (status 200, text/plain, 4 bytes; "
+     "expected a JSON object)\" body Oops"},
     {"a whole reply", DOCUMENT "{\"choices\":[{\"message\":{\"content\":\"Paris\"},\"finish_reason\":\"stop\"}]}",
      CLOSE, false, "connected +Paris reply \"Paris\" stop"},
     {"a whole reply to who asked for a stream",
@@ -78,6 +87,19 @@ static const struct {
      HEAD("429 Too Many", "application/json") "\r\n{\"error\":{\"details\":[{\"retryDelay\":\"17s\"}]}}", CLOSE, true,
      "connected told 429 any byte wait 17 \"openai: HTTP status 429\" "
      "body {\"error\":{\"details\":[{\"retryDelay\":\"17s\"}]}}"},
+    {"an error in an array", HEAD("503 Busy", "application/json") "\r\n [{\"error\":{\"message\":\"busy\"}}]", CLOSE,
+     true, "connected told 503 any byte \"openai: HTTP status 503: busy\" body  [{\"error\":{\"message\":\"busy\"}}]"},
+    {"an error without end", "HTTP/1.1 500 Oops\r\ncontent-type: text/plain\r\n\r\n|aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+     OVER_AGAIN, true, NULL},
+    {"a body that is not compressed as it says",
+     "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\nnot gzip",
+     CLOSE, false, "connected malformed 200 any byte \"openai: the body of the reply could not be decompressed\""},
+    {"tool calls announced, and none there",
+     STREAM "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n" DONE, CLOSE, true,
+     "connected empty_reply 200 any byte \"openai: the reply is empty and ends with tool_calls\""},
+    {"tool calls announced behind a text",
+     STREAM TEXT "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n" DONE, CLOSE, true,
+     "connected +Paris reply \"Paris\" stop"},
     {"an error that tells the key",
      HEAD("401 Unauthorized", "application/json") "\r\n{\"error\":{\"message\":\"bad key " SECRET "\"}}", CLOSE, true,
      "connected told 401 any byte \"openai: HTTP status 401: bad key *************\" "
@@ -96,7 +118,8 @@ static const struct {
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* What the HTTP client says in its own words is checked by its beginning. */
-static const char *const beginnings[] = {"connected reset", "connected closed", "connected too_long 200 any byte",
+static const char *const beginnings[] = {"connected told 500 any byte \"openai: HTTP status 500\"", "connected reset",
+                                         "connected closed", "connected too_long 200 any byte",
                                          "connected too_long 200 any byte"};
 
 static void check_log(size_t index, const char *log) {
@@ -135,17 +158,80 @@ Test(provider, ends) {
   close_provider(&w);
 }
 
+/* ---- Servers that do not come to an end: the clocks of a request are not what ends it ---- */
+
+#define GOOGLE_TEXT(finish) "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Paris\"}]}" finish "}]}\n\n"
+
+static const struct {
+  const mend__dialect *dialect;
+  const char *title, *text, *log;
+} stalls[] = {
+    {&mend__dialect_openai, "no body of a refused key",
+     "HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n",
+     "connected told 401 any byte \"openai: HTTP status 401, and its body does not come\""},
+    {&mend__dialect_openai, "half a body, with the wait in the head",
+     "HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 1000\r\n\r\n{\"error\":",
+     "connected told 503 any byte wait 7 \"openai: HTTP status 503, and its body does not come\" body {\"error\":"},
+    {&mend__dialect_openai, "a finish without [DONE]",
+     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" TEXT FINISH, "connected +Paris reply \"Paris\" stop"},
+    {&mend__dialect_google, "where any event may have a finish, and another one comes",
+     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" GOOGLE_TEXT(",\"finishReason\":\"STOP\""),
+     "connected +Paris idle_timeout after content \"no content for idle_s\""},
+    {&mend__dialect_openai, "tokens are counted behind the finish",
+     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" TEXT FINISH USAGE,
+     "connected +Paris reply \"Paris\" stop usage 3"},
+};
+enum { STALLS = sizeof stalls / sizeof *stalls };
+
+static void check_stall(provider_world *w, size_t index) {
+  char base[16];
+  asked told;
+  mend_model_request request = MEND_MODEL_REQUEST_INIT;
+  request.messages = w->messages;
+  request.clocks = (mend_model_clocks){.connect_s = 100, .first_content_s = 3, .idle_s = 8, .total_s = 10};
+  snprintf(base, sizeof base, "/%zu/", index);
+  mend_model *model = model_at(w, stalls[index].dialect, base);
+  begin_to_ask(model, &request, &told);
+  gate_await(&w->server.holds, (int)index + 1);
+  for (int i = 0; i < 3; i++)
+    flush(w->world.loop); /* what was sent is read */
+  mend_clock_advance(w->world.clock, 6 * MEND_SECOND_NS);
+  mend_clock_advance(w->world.clock, 100 * MEND_SECOND_NS);
+  gate_await(&told.done, 1);
+  mend__buffer_char(&told.log, '\0');
+  cr_assert_str_eq(told.log.data, stalls[index].log, "%s: %s", stalls[index].title, told.log.data);
+  mend__buffer_free(&told.log);
+  mend_model_release(model);
+}
+
+Test(provider, stalls) {
+  static reply replies[STALLS];
+  static char paths[STALLS][64];
+  provider_world w;
+  for (size_t i = 0; i < STALLS; i++) {
+    const bool is_google = stalls[i].dialect == &mend__dialect_google;
+    snprintf(paths[i], sizeof paths[i],
+             is_google ? "/%zu/models/m:streamGenerateContent?alt=sse" : "/%zu/chat/completions", i);
+    replies[i] = (reply){.path = paths[i], .text = stalls[i].text, .then = HOLD};
+  }
+  open_provider_in(&w, OWN_THREAD_VIRTUAL, replies, STALLS);
+  for (size_t i = 0; i < STALLS; i++)
+    check_stall(&w, i);
+  close_provider(&w);
+}
+
 /* ---- What cannot be sent ---- */
 
 static const struct {
   const char *base_url, *error;
 } urls[] = {
-    {"", "a base URL has to begin with http:// or https://"},
-    {"ftp://x", "a base URL has to begin with http:// or https://"},
-    {"api.openai.com/v1", "a base URL has to begin with http:// or https://"},
+    {"", "the base URL \"\" has to begin with http:// or https://"},
+    {"ftp://x", "the base URL \"ftp://x\" has to begin with http:// or https://"},
+    {"api.openai.com/v1?key=1", "the base URL \"api.openai.com/v1\" has to begin with http:// or https://"},
+    {"user:hunter2@x/v1", "a base URL with credentials in it: keys are given as keys"},
     {"https://user:hunter2@x/v1", "a base URL with credentials in it: keys are given as keys"},
-    {"https://x/v1?key=1", "a base URL with a query or fragment, expected none"},
-    {"https://x/v1#a", "a base URL with a query or fragment, expected none"},
+    {"https://x/v1?key=1", "the base URL \"https://x/v1\" has a query or fragment behind it, expected none"},
+    {"https://x/v1#a", "the base URL \"https://x/v1\" has a query or fragment behind it, expected none"},
     {"https://", "the base URL \"https://\" has no host, or characters no URL has"},
     {"https:///v1", "the base URL \"https:///v1\" has no host, or characters no URL has"},
     {"https://:80/v1", "the base URL \"https://:80/v1\" has no host, or characters no URL has"},

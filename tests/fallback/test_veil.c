@@ -55,10 +55,10 @@ static mend_str next_line(const char **rest) {
 }
 
 static void check_text(const text_case *given) {
-  mend__secret secret;
+  mend__secrets *secrets;
   mend__buffer told, all;
-  cr_assert_eq(mend__secret_init(&secret, NULL, given->key), MEND_OK);
-  mend__veil veil = {.secret = &secret, .is_json = given->is_json};
+  cr_assert_eq(mend__secrets_new(NULL, &(const char *){given->key}, 1, &secrets), MEND_OK);
+  mend__veil veil = {.secrets = secrets, .is_json = given->is_json};
   mend__buffer_init(&told, NULL);
   mend__buffer_init(&all, NULL);
   for (const char *rest = given->pieces; *rest != '\0';) {
@@ -70,7 +70,7 @@ static void check_text(const text_case *given) {
   cr_assert_str_eq(all.data, given->told, "%s", given->pieces);
   mend__buffer_free(&told);
   mend__buffer_free(&all);
-  mend__secret_free(&secret);
+  mend__secrets_release(secrets);
 }
 
 Test(veil, texts) {
@@ -80,10 +80,10 @@ Test(veil, texts) {
 
 /* Told in between because something else was: the rest of the key is covered nevertheless. */
 Test(veil, goes_on_behind_a_flush) {
-  mend__secret secret;
+  mend__secrets *secrets;
   mend__buffer told;
-  cr_assert_eq(mend__secret_init(&secret, NULL, "sk-secret"), MEND_OK);
-  mend__veil veil = {.secret = &secret};
+  cr_assert_eq(mend__secrets_new(NULL, &(const char *){"sk-secret"}, 1, &secrets), MEND_OK);
+  mend__veil veil = {.secrets = secrets};
   mend__buffer_init(&told, NULL);
   cr_assert(mend_str_equal(mend__veil_take(&veil, MEND_STR("a sk-"), &told), MEND_STR("a ")));
   cr_assert(mend_str_equal(mend__veil_flush(&veil, &told), MEND_STR("sk-")));
@@ -92,7 +92,7 @@ Test(veil, goes_on_behind_a_flush) {
   cr_assert(mend_str_equal(mend__veil_flush(&veil, &told), MEND_STR("sec")));
   cr_assert(mend_str_equal(mend__veil_take(&veil, MEND_STR("ret"), &told), MEND_STR("***")));
   mend__buffer_free(&told);
-  mend__secret_free(&secret);
+  mend__secrets_release(secrets);
 }
 
 /* Against the plain way: each text of two letters, cut everywhere, told as a whole with every key covered. */
@@ -107,10 +107,10 @@ Test(veil, is_what_a_search_finds) {
     memcpy(expected, text, sizeof text);
     for (char *at = expected; (at = strstr(at, key)) != NULL;)
       memset(at, '*', strlen(key));
-    mend__secret secret;
+    mend__secrets *secrets;
     mend__buffer told, all;
-    cr_assert_eq(mend__secret_init(&secret, NULL, key), MEND_OK);
-    mend__veil veil = {.secret = &secret};
+    cr_assert_eq(mend__secrets_new(NULL, &(const char *){key}, 1, &secrets), MEND_OK);
+    mend__veil veil = {.secrets = secrets};
     mend__buffer_init(&told, NULL);
     mend__buffer_init(&all, NULL);
     const size_t cut = n % LENGTH;
@@ -121,7 +121,62 @@ Test(veil, is_what_a_search_finds) {
     cr_assert_str_eq(all.data, expected, "%s in %s, cut at %zu", key, text, cut);
     mend__buffer_free(&told);
     mend__buffer_free(&all);
-    mend__secret_free(&secret);
+    mend__secrets_release(secrets);
+  }
+}
+
+/* ---- Several keys ---- */
+
+/* The longest that ends here, of what is not covered yet. */
+static size_t key_at_end(const char *text, size_t len, const char *const *keys, size_t count) {
+  size_t longest = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t size = strlen(keys[i]);
+    if (size <= len && size > longest && memcmp(text + len - size, keys[i], size) == 0) longest = size;
+  }
+  return longest;
+}
+
+static void cover_plainly(char *text, const char *const *keys, size_t count) {
+  size_t begin = 0;
+  for (size_t end = 1; end <= strlen(text); end++) {
+    const size_t len = key_at_end(text + begin, end - begin, keys, count);
+    memset(text + end - len, '*', len);
+    if (len > 0) begin = end;
+  }
+}
+
+/* Keys that begin alike, end alike, lie in each other. */
+Test(veil, of_several_keys_is_what_a_search_finds) {
+  enum { LENGTH = 14, SETS = 4, KEYS = 3 };
+  static const char *const sets[SETS][KEYS] = {{"aabaabaa", "abababab", "baabaaba"},
+                                               {"aabaabaab", "aabaabaa", "abaabaab"},
+                                               {"bbaabaabaa", "aabaabaa", NULL},
+                                               {"aaaaaaaa", "aaaaaaaab", "short"}};
+  for (unsigned n = 0; n < SETS << LENGTH; n++) {
+    const char *const *keys = sets[n >> LENGTH];
+    const size_t count = keys[KEYS - 1] == NULL || strcmp(keys[KEYS - 1], "short") == 0 ? KEYS - 1 : KEYS;
+    char text[LENGTH + 1] = "", expected[LENGTH + 1];
+    for (unsigned i = 0; i < LENGTH; i++)
+      text[i] = (n >> i & 1) != 0 ? 'a' : 'b';
+    memcpy(expected, text, sizeof text);
+    cover_plainly(expected, keys, count);
+    mend__secrets *secrets;
+    mend__buffer told, all;
+    cr_assert_eq(mend__secrets_new(NULL, keys, KEYS, &secrets), MEND_OK);
+    cr_assert_eq(secrets->count, count);
+    mend__veil veil = {.secrets = secrets};
+    mend__buffer_init(&told, NULL);
+    mend__buffer_init(&all, NULL);
+    const size_t cut = n % LENGTH;
+    mend__buffer_str(&all, mend__veil_take(&veil, (mend_str){text, cut}, &told));
+    mend__buffer_str(&all, mend__veil_take(&veil, (mend_str){text + cut, LENGTH - cut}, &told));
+    mend__buffer_str(&all, mend__veil_flush(&veil, &told));
+    mend__buffer_char(&all, '\0');
+    cr_assert_str_eq(all.data, expected, "set %u in %s, cut at %zu", n >> LENGTH, text, cut);
+    mend__buffer_free(&told);
+    mend__buffer_free(&all);
+    mend__secrets_release(secrets);
   }
 }
 
@@ -228,13 +283,13 @@ static void check_raw(teller *told, const reply_case *given) {
 static bool play_reply(const reply_case *given, const mend_allocator *allocator, bool check) {
   mend_messages *messages;
   mend__decoder decoder;
-  mend__secret secret;
+  mend__secrets *secrets;
   teller told;
   cr_assert_eq(mend_messages_new(NULL, &messages), MEND_OK);
-  cr_assert_eq(mend__secret_init(&secret, NULL, given->key), MEND_OK);
+  cr_assert_eq(mend__secrets_new(NULL, &(const char *){given->key}, 1, &secrets), MEND_OK);
   teller_init(&told);
   const mend__decoder_listener listener = teller_listener(&told);
-  mend__decoder_init(&decoder, given->dialect, messages, &secret, allocator, &listener);
+  mend__decoder_init(&decoder, given->dialect, messages, secrets, allocator, &listener);
   const mend__reading reading = play(&decoder, mend_str_from(given->reply));
   if (check) {
     mend__buffer_char(&told.lines, '\0');
@@ -243,7 +298,7 @@ static bool play_reply(const reply_case *given, const mend_allocator *allocator,
   }
   mend__decoder_free(&decoder);
   teller_free(&told);
-  mend__secret_free(&secret);
+  mend__secrets_release(secrets);
   mend_messages_free(messages);
   return reading == MEND__READING_NO_MEMORY;
 }
@@ -267,9 +322,9 @@ Test(veil, out_of_memory) {
     }
   }
   for (size_t n = 1; n <= 2; n++) {
-    mend__secret secret;
+    mend__secrets *secrets;
     mend_test_allocator_arm(&allocator, n, true);
-    cr_assert_eq(mend__secret_init(&secret, &allocator.base, "sk-secret"), MEND_ENOMEM);
+    cr_assert_eq(mend__secrets_new(&allocator.base, &(const char *){"sk-secret"}, 1, &secrets), MEND_ENOMEM);
     cr_assert_eq(atomic_load(&allocator.blocks), 0u);
   }
 }

@@ -7,6 +7,7 @@
 #include "mend/json.h"
 
 #define KEY "sk-key/1"
+#define OTHER_KEY "ask-key-2"
 
 typedef struct listening {
   mend__decoder decoder;
@@ -17,6 +18,7 @@ typedef struct listening {
 
 static void must_not_tell(mend_str text) {
   MUST(text.len == 0 || memmem(text.ptr, text.len, KEY, sizeof KEY - 1) == NULL);
+  MUST(text.len == 0 || memmem(text.ptr, text.len, OTHER_KEY, sizeof OTHER_KEY - 1) == NULL);
 }
 
 static void gather(listening *self, const mend_delta *delta) {
@@ -73,10 +75,10 @@ static void hear_cover(void *ctx, size_t at, size_t len) {
   memset(raw->data + at, '*', len);
 }
 
-static const mend__secret *key(void) {
-  static mend__secret secret;
-  if (secret.text == NULL) MUST(mend__secret_init(&secret, NULL, KEY) == MEND_OK);
-  return &secret;
+static const mend__secrets *keys(void) {
+  static mend__secrets *secrets;
+  if (secrets == NULL) MUST(mend__secrets_new(NULL, (const char *[]){KEY, OTHER_KEY}, 2, &secrets) == MEND_OK);
+  return secrets;
 }
 
 static void open_listening(listening *self, const mend__dialect *dialect, const mend_messages *messages) {
@@ -85,7 +87,7 @@ static void open_listening(listening *self, const mend__dialect *dialect, const 
   mend__buffer *const buffers[] = {&self->raw, &self->text, &self->thinking, &self->args};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
     mend__buffer_init(buffers[i], NULL);
-  mend__decoder_init(&self->decoder, dialect, messages, key(), NULL, &listener);
+  mend__decoder_init(&self->decoder, dialect, messages, keys(), NULL, &listener);
 }
 
 static void close_listening(listening *self, mend__reading reading) {

@@ -2,10 +2,10 @@
  * each reader gets through any rows, also those of other formats: the length of the file says which one is tried. */
 #include "core/memory.h"
 #include "fuzz/fuzz.h"
-#include "program/replay/format.h"
-#include "program/replay/outlets.h"
 #include "program/replay/replay.h"
-#include "program/replay/report_kinds.h"
+#include "program/reports/outlets.h"
+#include "program/reports/report_kinds.h"
+#include "program/transcripts/format.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -34,7 +34,8 @@ typedef struct server {
   int fd;
   unsigned port;
   pthread_t acceptor;
-  gate held; /* how many clients have gone from HOLD */
+  gate holds; /* how often HOLD has sent its reply */
+  gate held;  /* how many clients have gone from there */
   atomic_uint connections;
   pthread_mutex_t lock;
   char last_request[REQUEST_MAX + 1];
@@ -94,11 +95,11 @@ static inline void note_request(server *s, const char *request) {
   pthread_mutex_unlock(&s->lock);
 }
 
-static inline void note_gone(server *s) {
-  pthread_mutex_lock(&s->held.mutex);
-  s->held.stage++;
-  pthread_cond_broadcast(&s->held.changed);
-  pthread_mutex_unlock(&s->held.mutex);
+static inline void count_at(gate *g) {
+  pthread_mutex_lock(&g->mutex);
+  g->stage++;
+  pthread_cond_broadcast(&g->changed);
+  pthread_mutex_unlock(&g->mutex);
 }
 
 static inline void reset_when_closed(int fd) {
@@ -133,8 +134,9 @@ static inline bool answer(connection *c, const reply *r) {
     return false;
   case HOLD:
     send_all(c->fd, r->text, len);
+    count_at(&c->of->holds);
     read_until_closed(c->fd);
-    note_gone(c->of);
+    count_at(&c->of->held);
     return false;
   case OVER_AGAIN: send_over_again(c->fd, r->text); return false;
   }
@@ -185,7 +187,11 @@ static inline int listen_on_loopback(unsigned *ret_port) {
 }
 
 static inline void start_server(server *s, const reply *replies, size_t count) {
-  *s = (server){.replies = replies, .reply_count = count, .held = GATE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+  *s = (server){.replies = replies,
+                .reply_count = count,
+                .holds = GATE_INIT,
+                .held = GATE_INIT,
+                .lock = PTHREAD_MUTEX_INITIALIZER};
   s->fd = listen_on_loopback(&s->port);
   cr_assert_eq(pthread_create(&s->acceptor, NULL, accept_connections, s), 0);
 }

@@ -145,6 +145,20 @@ Test(fault_server_program, is_understood_by_curl) {
   }
 }
 
+/* All is answered, and what is lost of the log is told once. */
+Test(fault_server_program, says_that_its_log_is_full) {
+  if (!has_curl()) return;
+  enter_new_folder();
+  shell_result result =
+      shell_run(WITH_SERVER("--log /dev/full", ASK "$url/v1/responses && " ASK "$url/v1/responses", "exec 3>&-"));
+  cr_assert(has(result.out, "event: response.completed\n"), "%s", result.out);
+  cr_assert(has(result.out, "status 2\n"), "%s", result.out);
+  cr_assert_str_eq(result.err, "mend-fault-server: /dev/full: No space left on device; from here on nothing is "
+                               "logged\n");
+  shell_free(&result);
+  leave_folder();
+}
+
 Test(fault_server_program, logs_without_secrets) {
   if (!has_curl()) return;
   enter_new_folder();

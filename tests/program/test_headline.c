@@ -1,5 +1,5 @@
-#include "program/replay/headline.h"
-#include "program/replay/totals.h"
+#include "program/reports/headline.h"
+#include "program/reports/totals.h"
 #include "support/mend_test.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* What the page of --html is made of: texts that are safe in it, and how much of a recording it holds. */
-#include "program/replay/outlets.h"
-#include "program/replay/page_calls.h"
-#include "program/replay/page_file.h"
-#include "program/replay/page_limits.h"
-#include "program/replay/page_record.h"
+#include "program/reports/outlets.h"
+#include "program/reports/page_calls.h"
+#include "program/reports/page_file.h"
+#include "program/reports/page_limits.h"
+#include "program/reports/page_record.h"
 #include "support/mend_test.h"
 
 #include <stdio.h>

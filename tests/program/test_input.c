@@ -1,5 +1,5 @@
 /* Rows of lines and documents, from files and from pipes that give a few bytes at a time. */
-#include "program/replay/input.h"
+#include "program/transcripts/input.h"
 #include "support/mend_test.h"
 
 #include <errno.h>

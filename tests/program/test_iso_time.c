@@ -1,4 +1,4 @@
-#include "program/replay/iso_time.h"
+#include "program/transcripts/iso_time.h"
 #include "support/mend_test.h"
 
 static const struct {

@@ -1,5 +1,5 @@
 /* What files write comes out in their order, whenever they write it. */
-#include "program/replay/outlets.h"
+#include "program/reports/outlets.h"
 #include "support/mend_test.h"
 
 #include <stdio.h>

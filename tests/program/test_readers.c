@@ -6,7 +6,7 @@
  *   ROW broken: why
  *   unfinished COUNT */
 #include "program/replay/replay.h"
-#include "program/replay/stage.h"
+#include "program/stage/stage.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"
 

@@ -1,7 +1,7 @@
 /* Real recordings, where they are at hand: not ours, so not in this repository. The counts are of an independent
  * reading by the formats' definitions; nothing is to be detected in any of them, in either mode. */
 #include "program/replay/replay.h"
-#include "program/replay/stage.h"
+#include "program/stage/stage.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"
 

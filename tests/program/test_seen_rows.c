@@ -1,7 +1,7 @@
 /* Rows that were there before: none is missed among the last many, memory stays bounded; and texts of a row stay where
  * they are. */
-#include "program/replay/row_texts.h"
-#include "program/replay/seen_rows.h"
+#include "program/stage/row_texts.h"
+#include "program/transcripts/seen_rows.h"
 #include "support/mend_test.h"
 
 static bool add(seen_rows *of, uint64_t fingerprint) {

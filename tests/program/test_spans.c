@@ -1,7 +1,7 @@
 /* What is told before its turn is played in its turn, and rows that are held may be taken back. */
-#include "program/replay/held_rows.h"
-#include "program/replay/python_text.h"
-#include "program/replay/stage_later.h"
+#include "program/stage/stage_later.h"
+#include "program/transcripts/held_rows.h"
+#include "program/transcripts/python_text.h"
 #include "support/mend_test.h"
 
 #include <stdio.h>

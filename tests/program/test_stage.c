@@ -1,5 +1,5 @@
 /* A journal's own ids are kept when it is played again. */
-#include "program/replay/format.h"
+#include "program/transcripts/format.h"
 #include "support/mend_test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "program/replay/tally.h"
+#include "program/reports/tally.h"
 #include "support/mend_test.h"
 
 #include <stdio.h>

@@ -131,6 +131,9 @@ Test(evidence_loop_text, what_tool_names_say) {
   cr_assert(mend__says_change(MEND_STR("{\"cmd\":\"sed -i s/a/b/ x.c\"}")));
   cr_assert(mend__says_change(MEND_STR("{\"cmd\":\"cat > x.c\"}")));
   cr_assert(!mend__says_change(MEND_STR("{\"cmd\":\"grep alarm x.c\"}")));
+  cr_assert(mend__says_view(MEND_STR("{\"path\":\"x.c\",\"command\":\"view\"}")));
+  cr_assert(!mend__says_view(MEND_STR("{\"command\":\"str_replace\",\"path\":\"view\"}")));
+  cr_assert(!mend__says_view((mend_str){NULL, 0}));
 }
 
 /* ---- Outcomes ---- */

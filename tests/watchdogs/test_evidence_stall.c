@@ -401,6 +401,46 @@ static void *work_for(void *ctx) {
   return NULL;
 }
 
+typedef struct step_counter { /* a driver that wants nothing and is asked at each step of the clock */
+  unsigned steps;
+} step_counter;
+
+static uint64_t count_step(void *ctx) {
+  ((step_counter *)ctx)->steps++;
+  return MEND_NEVER;
+}
+
+static void run_nothing(void *ctx, uint64_t now_ns) { (void)ctx, (void)now_ns; }
+
+/* The parent looks at its child again and again, but not once a limit for 26 years. */
+Test(evidence_stall, a_jump_in_time_takes_few_steps) {
+  static const struct {
+    double seconds;
+    unsigned steps; /* at most */
+  } rows[] = {{1000, 15}, {86400, 120}, {26 * 365.25 * 86400, 500}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    test_world world;
+    step_counter counter = {0};
+    const mend_clock_driver driver = {sizeof driver, count_step, run_nothing, &counter};
+    world_open(&world);
+    mend_watchdog *stall = stall_on(&world, 30);
+    mend_run *run = world_run(&world, "r");
+    mend_run *child = child_run(&world, "kid", run, "1");
+    cr_assert_eq(publish(run, MEND_EVENT_AGENT_START, 0), MEND_OK);
+    cr_assert_eq(before(run, 1, "task", NULL), MEND_OK);
+    cr_assert_eq(before(child, 2, "search", NULL), MEND_OK);
+    cr_assert_eq(after(run, 1), MEND_OK);
+    cr_assert_eq(mend_clock_add_driver(world.clock, &driver), MEND_OK);
+    world_advance(&world, rows[i].seconds);
+    cr_assert(counter.steps <= rows[i].steps, "%.0f s: %u steps", rows[i].seconds, counter.steps);
+    cr_assert_eq(mend_clock_remove_driver(world.clock, &counter), MEND_OK);
+    mend_run_release(child);
+    mend_run_release(run);
+    mend_watchdog_release(stall);
+    world_close(&world);
+  }
+}
+
 /* Children on threads of their own, while the parent's deadlines pass on another. */
 Test(evidence_stall, children_on_threads) {
   test_world world;

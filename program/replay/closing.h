@@ -1,9 +1,0 @@
-/* What the report for people says at last of all files together. */
-#ifndef MEND_PROGRAM_REPLAY_CLOSING_H
-#define MEND_PROGRAM_REPLAY_CLOSING_H
-
-#include "program/replay/writer.h"
-
-void closing_put(writer *to, mend__buffer *page, const replay_totals *totals);
-
-#endif

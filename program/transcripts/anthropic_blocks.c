@@ -1,0 +1,87 @@
+#include "program/transcripts/anthropic_blocks.h"
+
+#include "program/transcripts/json_fields.h"
+
+#define BLOCK_FIELDS(F)                                                                                                \
+  F(TYPE, "type"), F(ID, "id"), F(NAME, "name"), F(INPUT, "input"), F(TOOL_USE_ID, "tool_use_id"),                     \
+      F(CONTENT, "content"), F(IS_ERROR, "is_error"), F(TEXT, "text")
+enum { BLOCK_FIELDS(JSON_FIELD_INDEX), FIELD_COUNT };
+
+/* tool_use, server_tool_use, mcp_tool_use; tool_result, web_search_tool_result and so on. */
+static bool is_call(mend_str type) { return json_string_ends_with(type, MEND_STR("tool_use")); }
+static bool is_result(mend_str type) { return json_string_ends_with(type, MEND_STR("tool_result")); }
+
+bool anthropic_has_tool_blocks(mend_str content) {
+  json_elements blocks = json_elements_of(content);
+  mend_str block;
+  while (json_elements_next(&blocks, &block)) {
+    const mend_str type = json_member(block, MEND_STR("type"));
+    if (is_call(type) || is_result(type)) return true;
+  }
+  return false;
+}
+
+/* What a server's tool says instead of a result: {"type":"web_search_tool_result_error","error_code":"..."}. */
+static bool is_error_of_server(mend_str content) {
+  return json_string_ends_with(json_member(content, MEND_STR("type")), MEND_STR("_error"));
+}
+
+static mend_status play_result(stage *on, played_run *run, const json_field fields[FIELD_COUNT],
+                               const anthropic_message *message) {
+  const mend_str id = stage_text(on, fields[TOOL_USE_ID].value);
+  const mend_str content = fields[CONTENT].value;
+  if (message->cancelled) return stage_cancelled(on, run, id, stage_content_text(on, content));
+  if (is_error_of_server(content)) {
+    return stage_error(on, run, id, stage_text(on, json_member(content, MEND_STR("error_code"))));
+  }
+  if (fields[IS_ERROR].value.ptr != NULL ? json_is_true(fields[IS_ERROR].value) : message->failed) {
+    return stage_error(on, run, id, stage_content_text(on, content));
+  }
+  return stage_result(on, run, id, content);
+}
+
+static mend_status play_call(stage *on, played_run *run, const json_field fields[FIELD_COUNT],
+                             const anthropic_message *message) {
+  const mend_str id = stage_text(on, fields[ID].value), tool = stage_text(on, fields[NAME].value);
+  if (message->on_call != NULL) message->on_call(message->ctx, id, tool, fields[INPUT].value);
+  const mend_status status = stage_call(on, run, id, tool, fields[INPUT].value);
+  const bool asks = message->asking != NULL && json_string_is_any_of(fields[NAME].value, message->asking);
+  return status == MEND_OK && asks ? stage_wait(on, run, id) : status;
+}
+
+static mend_status play_block(stage *on, played_run *run, const json_field fields[FIELD_COUNT],
+                              const anthropic_message *message) {
+  const mend_str type = fields[TYPE].value;
+  if (is_call(type)) return play_call(on, run, fields, message);
+  if (is_result(type)) return play_result(on, run, fields, message);
+  if (!message->by_assistant || !json_string_is(type, MEND_STR("text"))) return MEND_OK;
+  return stage_model_text(on, run, message->model, stage_text(on, fields[TEXT].value));
+}
+
+mend_status anthropic_play_content(stage *on, played_run *run, mend_str content, const anthropic_message *message) {
+  bool has_results = false;
+  mend_status status = MEND_OK;
+  if (message->by_assistant && json_is_string(content)) {
+    status = stage_model_text(on, run, message->model, stage_text(on, content));
+  }
+  json_elements blocks = json_elements_of(content);
+  json_field fields[FIELD_COUNT] = {BLOCK_FIELDS(JSON_FIELD_ENTRY)};
+  mend_str block;
+  while (status == MEND_OK && json_elements_next_fields(&blocks, fields, FIELD_COUNT, &block)) {
+    has_results |= is_result(fields[TYPE].value);
+    status = play_block(on, run, fields, message);
+  }
+  if (status != MEND_OK || has_results || !message->by_person) return status;
+  return stage_user_message(on, run, stage_content_text(on, content));
+}
+
+stage_tokens anthropic_tokens(mend_str model, mend_str usage) {
+  enum { READ, CACHED, CREATED, WRITTEN, COUNT };
+  json_field fields[COUNT] = {JSON_FIELD("input_tokens"), JSON_FIELD("cache_read_input_tokens"),
+                              JSON_FIELD("cache_creation_input_tokens"), JSON_FIELD("output_tokens")};
+  if (json_is_object(usage)) json_fields_read(usage, fields, COUNT, NULL);
+  return (stage_tokens){.model = model,
+                        .input = json_count(fields[READ].value) + json_count(fields[CACHED].value) +
+                                 json_count(fields[CREATED].value),
+                        .output = json_count(fields[WRITTEN].value)};
+}

@@ -1,0 +1,213 @@
+#include "program/transcripts/input.h"
+
+#include "core/buffer.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "program/transcripts/input_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* How much of a file is looked at to tell lines from a document. */
+static const size_t GLANCE = 1024 * 1024;
+
+mend_status input_bad_row(input *in, input_row *ret_row, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(in->problem, sizeof in->problem, format, arguments);
+  va_end(arguments);
+  *ret_row = (input_row){.number = in->number, .problem = in->problem};
+  return MEND_OK;
+}
+
+mend_status input_long_row(input *in, input_row *ret_row) {
+  return input_bad_row(in, ret_row, "longer than %zu MiB", INPUT_ROW_MAX >> 20);
+}
+
+bool input_is_container(const input *in, const mend_json *json) {
+  for (const char *const *name = in->containers; *name != NULL; name++) {
+    if (mend_json_is(json, mend_str_from(*name))) return true;
+  }
+  return false;
+}
+
+/* ---- Lines or a document ----------------------------------------------------------------------------------- */
+
+/* Looks for the first byte that is not white space; on success the window begins with it, unless white space is longer
+ * than a glance. */
+static mend_status find_beginning(input *in, mend_str *ret_window) {
+  mend_str window;
+  mend_status status = source_peek(&in->bytes, 3, &window);
+  if (status == MEND_OK && window.len >= 3 && memcmp(window.ptr, "\xEF\xBB\xBF", 3) == 0) {
+    source_take(&in->bytes, 3); /* a byte order mark */
+    status = source_peek(&in->bytes, 1, &window);
+  }
+  while (status == MEND_OK && mend__skip_blanks(window).len == 0) {
+    const size_t blank = window.len;
+    if (blank > GLANCE) break;
+    status = source_peek(&in->bytes, blank + 1, &window);
+    if (status == MEND_OK && window.len == blank) return MEND_ENOENT;
+  }
+  *ret_window = window;
+  return status;
+}
+
+/* The first value of the file: how far it reaches, and whether it has a member that may hold rows. */
+typedef struct first_value {
+  size_t len;
+  bool complete;
+  bool broken;
+  bool array;
+  bool has_container;
+  mend_str other; /* the name of its first member that is an array of objects, escaped; empty for none */
+} first_value;
+
+static first_value look_at_first_value(const input *in, mend_str text) {
+  first_value first = {0};
+  mend_json json;
+  mend_json_init(&json, text, MEND_JSON_DEPTH_MAX);
+  json.partial = true;
+  json.stream = true;
+  first.array = mend_json_next(&json) == MEND_JSON_ARRAY;
+  mend_str member = {NULL, 0};
+  while (json.token > MEND_JSON_END) {
+    const bool is_member = json.token == MEND_JSON_KEY && json.depth == 1;
+    const bool named = is_member && input_is_container(in, &json);
+    if (is_member) member = json.slice;
+    const bool in_array = json.token == MEND_JSON_ARRAY && json.depth == 2;
+    mend_json_next(&json);
+    first.has_container |= named && json.token == MEND_JSON_ARRAY;
+    if (in_array && json.token == MEND_JSON_OBJECT && first.other.len == 0) first.other = member;
+    if (json.depth == 0) break;
+  }
+  first.complete = json.depth == 0 && json.token > MEND_JSON_END;
+  first.broken = json.token == MEND_JSON_ERROR;
+  first.len = json.at;
+  return first;
+}
+
+/* Whether anything comes after the first value, or after the line in which it is broken. */
+static bool more_follows(first_value first, mend_str text) {
+  const char *end = text.ptr + text.len;
+  const char *from = first.complete ? text.ptr + first.len : memchr(text.ptr, '\n', text.len);
+  return from != NULL && mend__skip_blanks((mend_str){from, (size_t)(end - from)}).len > 0;
+}
+
+static bool holds_rows(first_value first) { return first.array || first.has_container; }
+
+/* Whether more text could tell more about the shape. */
+static bool is_undecided(first_value first, mend_str text) {
+  const bool ended = first.complete || first.broken;
+  return !ended || (holds_rows(first) && !more_follows(first, text));
+}
+
+/* JSON strings hold no line feeds, so a line of JSONL is a whole value; a value that spans lines, or the only value of
+ * the file when it can hold rows, is a document. */
+static input_shape shape_of(first_value first, mend_str text) {
+  const bool spans_lines = memchr(text.ptr, '\n', first.len) != NULL;
+  if (spans_lines && !first.broken) return INPUT_DOCUMENT;
+  return holds_rows(first) && (spans_lines || is_undecided(first, text)) ? INPUT_DOCUMENT : INPUT_LINES;
+}
+
+/* A document whose rows are in a member that nobody knows. */
+static void take_other_container(input *in, mend_str name) {
+  if (name.len == 0 || name.len >= sizeof in->other_name) return;
+  in->other_name[mend_json_unescape(name, in->other_name)] = '\0';
+  in->other[0] = in->other_name;
+  in->containers = in->other;
+}
+
+static mend_status find_shape(input *in, mend_str window) {
+  mend_str text = mend__skip_blanks(window);
+  if (text.len == 0 || (text.ptr[0] != '[' && text.ptr[0] != '{')) return MEND_OK;
+  first_value first = look_at_first_value(in, text);
+  while (is_undecided(first, text) && window.len < GLANCE) {
+    const size_t before = window.len;
+    const mend_status status = source_peek(&in->bytes, before + 1, &window);
+    if (status != MEND_OK) return status;
+    if (window.len == before) break;
+    text = mend__skip_blanks(window);
+    first = look_at_first_value(in, text);
+  }
+  in->shape = shape_of(first, text);
+  if (in->shape == INPUT_DOCUMENT && !holds_rows(first)) take_other_container(in, first.other);
+  in->beginning = text;
+  return MEND_OK;
+}
+
+mend_status input_open(input *in, int fd, const char *const *containers) {
+  *in = (input){.containers = containers};
+  source_init(&in->bytes, fd);
+  mend_str window;
+  mend_status status = find_beginning(in, &window);
+  if (status == MEND_OK) status = find_shape(in, window);
+  if (status == MEND_OK && in->shape == INPUT_DOCUMENT) input_start_document(in);
+  return status;
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------- */
+
+/* Rows read ahead: their texts, one after the other, and where each is. */
+struct input_head {
+  mend__buffer texts;
+  struct {
+    input_row row;
+    size_t at;
+    char problem[sizeof((input *)0)->problem];
+  } rows[INPUT_AHEAD_MAX];
+  size_t count, next;
+};
+
+static void drop_head(input *in) {
+  if (in->head == NULL) return;
+  mend__buffer_free(&in->head->texts);
+  mend__free(NULL, in->head);
+  in->head = NULL;
+}
+
+static mend_status read_row(input *in, input_row *ret_row) {
+  return in->shape == INPUT_LINES ? input_next_line(in, ret_row) : input_next_element(in, ret_row);
+}
+
+mend_status input_look_ahead(input *in, input_row *ret_row) {
+  if (in->head == NULL) {
+    in->head = mend__alloc_zero(NULL, sizeof *in->head);
+    if (in->head == NULL) return MEND_ENOMEM;
+    mend__buffer_init(&in->head->texts, NULL);
+  }
+  struct input_head *head = in->head;
+  if (head->count == INPUT_AHEAD_MAX) return MEND_ELIMIT;
+  const mend_status status = read_row(in, ret_row);
+  if (status != MEND_OK) return status;
+  const size_t at = head->texts.len;
+  mend__buffer_str(&head->texts, ret_row->text);
+  if (head->texts.failed) return MEND_ENOMEM;
+  head->rows[head->count].row = *ret_row;
+  head->rows[head->count].at = at;
+  if (ret_row->problem != NULL) memcpy(head->rows[head->count].problem, ret_row->problem, strlen(ret_row->problem) + 1);
+  head->count++;
+  return MEND_OK;
+}
+
+mend_status input_next(input *in, input_row *ret_row) {
+  struct input_head *head = in->head;
+  if (head != NULL && head->next < head->count) {
+    const size_t index = head->next++;
+    *ret_row = head->rows[index].row;
+    if (ret_row->problem != NULL) {
+      ret_row->problem = head->rows[index].problem;
+    } else {
+      ret_row->text.ptr = head->texts.data + head->rows[index].at;
+    }
+    return MEND_OK;
+  }
+  drop_head(in);
+  return read_row(in, ret_row);
+}
+
+uint64_t input_offset(const input *in) { return in->bytes.taken; }
+
+void input_close(input *in) {
+  drop_head(in);
+  source_free(&in->bytes);
+}

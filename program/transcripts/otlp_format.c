@@ -1,0 +1,246 @@
+/* OpenTelemetry traces as OTLP writes them in JSON: a document or a batch a line. What an agent did is told by the
+ * attributes of its spans: OpenTelemetry's own names for generative AI, and those of others. A
+ * trace is a run. Spans are written when they end, so they are played by stage_later. */
+#include "program/stage/stage_later.h"
+#include "program/transcripts/format.h"
+#include "program/transcripts/json_fields.h"
+#include "program/transcripts/otlp_attributes.h"
+#include "program/transcripts/otlp_values.h"
+
+enum { RESOURCE_SPANS, SCOPE_SPANS, RESOURCE, RESOURCE_LOGS, RESOURCE_METRICS, ROW_COUNT };
+#define ROW_FIELDS                                                                                                     \
+  {                                                                                                                    \
+    JSON_FIELD("resourceSpans"), JSON_FIELD("scopeSpans"), JSON_FIELD("resource"), JSON_FIELD("resourceLogs"),         \
+        JSON_FIELD("resourceMetrics")                                                                                  \
+  }
+
+enum { TRACE, SPAN, PARENT, NAME, START, END, ATTRIBUTES, EVENTS, STATUS, SPAN_COUNT };
+#define SPAN_FIELDS                                                                                                    \
+  {                                                                                                                    \
+    JSON_FIELD("traceId"), JSON_FIELD("spanId"), JSON_FIELD("parentSpanId"), JSON_FIELD("name"),                       \
+        JSON_FIELD("startTimeUnixNano"), JSON_FIELD("endTimeUnixNano"), JSON_FIELD("attributes"),                      \
+        JSON_FIELD("events"), JSON_FIELD("status")                                                                     \
+  }
+
+/* ---- Spans ------------------------------------------------------------------------------------------------- */
+
+/* A span being played. */
+typedef struct span {
+  const json_field *fields;
+  otlp_attributes attributes;
+  uint64_t start_ns, end_ns; /* end 0: it had not ended */
+  bool failed;
+  stage_moment moment; /* what all its moments have in common */
+} span;
+
+static void read_times(stage *on, span *of) {
+  of->start_ns = otlp_time(of->fields[START].value);
+  of->end_ns = otlp_time(of->fields[END].value);
+  if (of->start_ns == 0) of->start_ns = of->end_ns != 0 ? of->end_ns : on->now_ns;
+  if (of->end_ns != 0 && of->end_ns < of->start_ns) of->end_ns = of->start_ns;
+}
+
+static bool has_failed(mend_str status) {
+  const mend_str code = json_member(status, MEND_STR("code"));
+  return json_count(code) == 2 || json_string_is(code, MEND_STR("STATUS_CODE_ERROR"));
+}
+
+/* Hexadecimal digits where the id can be read, else the id as it is. */
+static void name_run(stage *on, span *of, char digits[OTLP_TRACE_ID_SIZE]) {
+  mend_run_options *run = &of->moment.run;
+  run->id = stage_text(on, of->fields[TRACE].value);
+  run->session_id = otlp_text(on, &of->attributes, OTLP_SESSION);
+  run->agent = otlp_text(on, &of->attributes, OTLP_AGENT);
+  if (!otlp_trace_id(run->id, run->trace_id)) return;
+  otlp_trace_id_format(run->trace_id, digits);
+  run->id = mend_str_from(digits);
+}
+
+static mend_status tell(stage *on, span *of, stage_moment_kind kind, uint64_t wall_ns, mend_str text,
+                        mend_error *error) {
+  if (on->scratch.failed) return MEND_ENOMEM; /* where texts are put together */
+  of->moment.kind = kind;
+  of->moment.wall_ns = wall_ns;
+  of->moment.text = text;
+  return stage_later(on, &of->moment, error);
+}
+
+/* Why a span failed: its status says so, else the exception among its events, else the class of the error. */
+static mend_str failure_of(stage *on, span *of) {
+  const mend_str said = json_member(of->fields[STATUS].value, MEND_STR("message"));
+  if (json_string_inside(said).len > 0) return stage_text(on, said);
+  json_elements events = json_elements_of(of->fields[EVENTS].value);
+  mend_str event;
+  while (json_elements_next(&events, &event))
+    otlp_attributes_read(json_member(event, MEND_STR("attributes")), &of->attributes);
+  const mend_str message = otlp_text(on, &of->attributes, OTLP_MESSAGE);
+  if (message.len > 0) return message;
+  const mend_str type = otlp_text(on, &of->attributes, OTLP_ERROR_TYPE);
+  return type.len > 0 ? type : MEND_STR("it failed");
+}
+
+/* The span of a tool is called "execute_tool NAME". */
+static mend_str tool_of(stage *on, const span *of) {
+  const mend_str tool = otlp_text(on, &of->attributes, OTLP_TOOL), prefix = MEND_STR("execute_tool ");
+  if (tool.len > 0) return tool;
+  const mend_str name = stage_text(on, of->fields[NAME].value);
+  const bool prefixed = name.len > prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0;
+  return prefixed ? (mend_str){name.ptr + prefix.len, name.len - prefix.len} : name;
+}
+
+/* Arguments and results are in a trace only when somebody asked for them to be. */
+static mend_status doubt_once(stage *on) {
+  bool *doubted = stage_state(on, sizeof *doubted, NULL);
+  if (doubted == NULL) return MEND_ENOMEM;
+  if (*doubted) return MEND_OK;
+  *doubted = true;
+  return stage_doubt(on, "a call without its arguments: whether such calls repeat each other cannot be told");
+}
+
+static mend_status play_tool(stage *on, span *of, mend_error *error) {
+  of->moment.id = otlp_text(on, &of->attributes, OTLP_CALL);
+  if (of->moment.id.len == 0) of->moment.id = stage_text(on, of->fields[SPAN].value);
+  of->moment.tool = tool_of(on, of);
+  const mend_str arguments = otlp_json(on, &of->attributes, OTLP_ARGUMENTS);
+  mend_status status = arguments.ptr != NULL ? MEND_OK : doubt_once(on);
+  if (status == MEND_OK) status = tell(on, of, STAGE_CALL, of->start_ns, arguments, error);
+  if (status != MEND_OK || of->end_ns == 0) return status;
+  if (of->failed) return tell(on, of, STAGE_ERROR, of->end_ns, failure_of(on, of), error);
+  return tell(on, of, STAGE_RESULT, of->end_ns, otlp_json(on, &of->attributes, OTLP_RESULT), error);
+}
+
+/* The first text in [{"role": "assistant", "parts": [{"type": "text", "content": "..."}]}]. */
+static mend_str text_in_messages(stage *on, mend_str messages) {
+  json_elements all = json_elements_of(messages);
+  mend_str message, part;
+  while (json_elements_next(&all, &message)) {
+    json_elements parts = json_elements_of(json_member(message, MEND_STR("parts")));
+    while (json_elements_next(&parts, &part)) {
+      const mend_str text = json_member(part, MEND_STR("content"));
+      if (!json_is_string(text) || !json_string_is(json_member(part, MEND_STR("type")), MEND_STR("text"))) continue;
+      mend__buffer_clear(&on->scratch);
+      if (!mend__buffer_reserve(&on->scratch, text.len)) continue;
+      on->scratch.len = mend_json_unescape(json_string_inside(text), on->scratch.data);
+      return mend__buffer_text(&on->scratch);
+    }
+  }
+  return (mend_str){NULL, 0};
+}
+
+static mend_str said_in(stage *on, const span *of) {
+  const mend_str said = otlp_text(on, &of->attributes, OTLP_SAID),
+                 messages = otlp_string(of->attributes.value[OTLP_MESSAGES]);
+  if (said.len > 0 || messages.ptr == NULL) return said;
+  return text_in_messages(on, stage_nested_json(on, messages));
+}
+
+static mend_status play_model(stage *on, span *of, mend_error *error) {
+  stage_tokens *tokens = &of->moment.tokens;
+  tokens->model = otlp_text(on, &of->attributes, OTLP_MODEL);
+  if (of->end_ns == 0) return MEND_OK;
+  if (of->failed) return tell(on, of, STAGE_MODEL_ERROR, of->end_ns, failure_of(on, of), error);
+  const mend_status status = tell(on, of, STAGE_MODEL_REPLY, of->end_ns, said_in(on, of), error);
+  tokens->input = otlp_count(of->attributes.value[OTLP_INPUT_TOKENS]);
+  tokens->output = otlp_count(of->attributes.value[OTLP_OUTPUT_TOKENS]);
+  tokens->cost_usd = otlp_amount(of->attributes.value[OTLP_COST]);
+  return status == MEND_OK ? tell(on, of, STAGE_USAGE, of->end_ns, (mend_str){NULL, 0}, error) : status;
+}
+
+/* Agents that work for another one of the same trace begin and end in the middle of its run. */
+static mend_status play_agent(stage *on, span *of, mend_error *error) {
+  if (json_string_inside(of->fields[PARENT].value).len > 0) return MEND_OK;
+  const mend_str name = of->moment.run.agent;
+  const mend_status status = tell(on, of, STAGE_AGENT_STARTS, of->start_ns, name, error);
+  return status == MEND_OK && of->end_ns != 0 ? tell(on, of, STAGE_AGENT_ENDS, of->end_ns, name, error) : status;
+}
+
+static mend_status play_span(stage *on, mend_str text, mend_str resource, mend_error *error) {
+  json_field fields[SPAN_COUNT] = SPAN_FIELDS;
+  if (!json_is_object(text)) return MEND_OK;
+  json_fields_read(text, fields, SPAN_COUNT, NULL);
+  char digits[OTLP_TRACE_ID_SIZE];
+  span of = {.fields = fields, .moment = {.run = MEND_RUN_OPTIONS_INIT}};
+  otlp_attributes_read(json_member(resource, MEND_STR("attributes")), &of.attributes);
+  otlp_attributes_read(fields[ATTRIBUTES].value, &of.attributes);
+  const otlp_span_kind kind = otlp_kind_of(&of.attributes);
+  if (kind == OTLP_OTHER_SPAN) return MEND_OK;
+  read_times(on, &of);
+  of.failed = has_failed(fields[STATUS].value);
+  name_run(on, &of, digits);
+  switch (kind) {
+  case OTLP_TOOL_SPAN: return play_tool(on, &of, error);
+  case OTLP_MODEL_SPAN: return play_model(on, &of, error);
+  default: return play_agent(on, &of, error);
+  }
+}
+
+/* ---- Batches ----------------------------------------------------------------------------------------------- */
+
+/* Goes to the next span in a list of {"resource", "scopeSpans": [{"spans": [...]}]}. */
+typedef struct walk {
+  json_elements resources, scopes, spans;
+  mend_str resource;
+} walk;
+
+static walk walk_from(const json_field row[ROW_COUNT]) {
+  walk at = {.resources = json_elements_of(row[RESOURCE_SPANS].value),
+             .scopes = json_elements_of(row[SCOPE_SPANS].value),
+             .spans = {.done = true},
+             .resource = row[RESOURCE].value};
+  return at;
+}
+
+static bool next_span(walk *at, mend_str *ret_span) {
+  mend_str scope, batch;
+  while (!json_elements_next(&at->spans, ret_span)) {
+    if (json_elements_next(&at->scopes, &scope)) {
+      at->spans = json_elements_of(json_member(scope, MEND_STR("spans")));
+    } else if (json_elements_next(&at->resources, &batch)) {
+      json_field fields[ROW_COUNT] = ROW_FIELDS;
+      if (json_is_object(batch)) json_fields_read(batch, fields, ROW_COUNT, NULL);
+      at->scopes = json_elements_of(fields[SCOPE_SPANS].value);
+      at->resource = fields[RESOURCE].value;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+static format_view look(mend_str row) {
+  json_field fields[ROW_COUNT] = ROW_FIELDS;
+  if (json_fields_read(row, fields, ROW_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
+  const bool is_batch = json_is_array(fields[RESOURCE_SPANS].value) || json_is_array(fields[SCOPE_SPANS].value);
+  if (!is_batch) return (format_view){.reason = "no \"resourceSpans\" or \"scopeSpans\""};
+  format_view view = {.fit = FIT_YES};
+  walk at = walk_from(fields);
+  mend_str text;
+  while (!view.has_ts && next_span(&at, &text)) {
+    view.ts_ns = otlp_time(json_member(text, MEND_STR("startTimeUnixNano")));
+    view.has_ts = view.ts_ns != 0;
+  }
+  return view;
+}
+
+static mend_status play(stage *on, const input_row *row, mend_error *error) {
+  json_field fields[ROW_COUNT] = ROW_FIELDS;
+  mend_status status = json_fields_read(row->text, fields, ROW_COUNT, error);
+  if (status != MEND_OK) return status;
+  const bool is_batch = json_is_array(fields[RESOURCE_SPANS].value) || json_is_array(fields[SCOPE_SPANS].value);
+  const bool is_other = json_is_array(fields[RESOURCE_LOGS].value) || json_is_array(fields[RESOURCE_METRICS].value);
+  if (!is_batch && !is_other) return mend_error_set(error, MEND_EINVAL, "not a batch: no \"resourceSpans\"");
+  walk at = walk_from(fields);
+  mend_str text;
+  while (status == MEND_OK && next_span(&at, &text))
+    status = play_span(on, text, at.resource, error);
+  return status;
+}
+
+static const char *const containers[] = {"resourceSpans", NULL};
+const format otlp_format = {.name = "otlp",
+                            .title = "OpenTelemetry trace (OTLP)",
+                            .containers = containers,
+                            .has_clock = true,
+                            .any_order = true,
+                            .look = look,
+                            .play = play};
