@@ -91,7 +91,7 @@ static bool is_there(const mend__secrets *secrets, mend_str key) {
 
 static void add_pairs(mend__secrets *secrets, mend_str key) {
   for (size_t i = 1; i < key.len; i++) {
-    const unsigned pair = (unsigned)(unsigned char)key.ptr[i - 1] << 8 | (unsigned char)key.ptr[i];
+    const unsigned pair = mend__secret_pair(key.ptr + i - 1);
     secrets->pairs[pair / 8] |= (uint8_t)(1U << pair % 8);
   }
 }
@@ -130,5 +130,6 @@ void mend__secrets_release(mend__secrets *secrets) {
   if (secrets == NULL || atomic_fetch_sub_explicit(&secrets->references, 1, memory_order_acq_rel) != 1) return;
   for (size_t i = 0; i < secrets->count; i++)
     secret_free(&secrets->keys[i], secrets->allocator);
+  explicit_bzero(secrets->pairs, sizeof secrets->pairs);
   mend__free(secrets->allocator, secrets);
 }

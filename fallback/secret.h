@@ -42,6 +42,11 @@ mend__secrets *mend__secrets_retain(mend__secrets *secrets);
 /* The last one wipes them. NULL is allowed. */
 void mend__secrets_release(mend__secrets *secrets);
 
+/* Which bit stands for two characters. */
+static inline unsigned mend__secret_pair(const char *text) {
+  return (unsigned)(unsigned char)text[0] << 8 | (unsigned char)text[1];
+}
+
 /* ---- Going through a text, as of Aho and Corasick ---- */
 
 /* One character on, where a key goes on so. */

@@ -95,7 +95,7 @@ static size_t longest_length(mend_str text, const search *what) {
 static bool may_begin(const mend__secrets *secrets, mend_str text) {
   for (size_t i = 1; i < MEND__SECRET_PIECE && i < text.len; i++) {
     if (text.ptr[i - 1] == '\\' || text.ptr[i] == '\\') return true;
-    const unsigned pair = (unsigned)(unsigned char)text.ptr[i - 1] << 8 | (unsigned char)text.ptr[i];
+    const unsigned pair = mend__secret_pair(text.ptr + i - 1);
     if ((secrets->pairs[pair / 8] >> pair % 8 & 1) == 0) return false;
   }
   return true;
