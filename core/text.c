@@ -80,10 +80,11 @@ bool mend__shows_as_itself(uint32_t code) {
   static const struct {
     uint32_t first, last;
   } hidden[] = {
-      {0, 0x1F},        {0x7F, 0x9F},     /* controls */
-      {0x61C, 0x61C},   {0x200B, 0x200F}, /* marks of direction, and what has no width */
-      {0x2028, 0x202E},                   /* separators of lines and paragraphs, directions */
-      {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, /* directions again, a byte order mark */
+      {0, 0x1F},        {0x7F, 0x9F},       /* controls */
+      {0x61C, 0x61C},   {0x200B, 0x200F},   /* marks of direction, and what has no width */
+      {0x2028, 0x202E},                     /* separators of lines and paragraphs, directions */
+      {0x2060, 0x206F}, {0xFEFF, 0xFEFF},   /* directions again, a byte order mark */
+      {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}, /* no characters, tags */
   };
   for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
     if (code >= hidden[i].first && code <= hidden[i].last) return false;
@@ -101,15 +102,25 @@ bool mend__is_printable(mend_str text) {
   return true;
 }
 
+static size_t escape_unit(uint32_t unit, char *ret_bytes) {
+  memcpy(ret_bytes, "\\u", 2);
+  for (unsigned i = 0; i < 4; i++)
+    ret_bytes[2 + i] = mend__hex_digit(unit >> (12 - 4 * i));
+  return 6;
+}
+
+size_t mend__escape_code(uint32_t code, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
+  if (code < 0x10000) return escape_unit(code, ret_bytes);
+  const size_t high = escape_unit(0xD800 + ((code - 0x10000) >> 10), ret_bytes);
+  return high + escape_unit(0xDC00 + (code & 0x3FF), ret_bytes + high);
+}
+
 size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
   const mend__prefix character = mend__utf8_prefix(rest->ptr, rest->len);
   if (!character.whole || character.len == 1) return mend__json_escape_first(rest, ret_bytes);
   const uint32_t code = mend__utf8_decode((mend_str){rest->ptr, character.len});
   *rest = (mend_str){rest->ptr + character.len, rest->len - character.len};
-  memcpy(ret_bytes, "\\u", 2);
-  for (unsigned i = 0; i < 4; i++)
-    ret_bytes[2 + i] = mend__hex_digit(code >> (12 - 4 * i));
-  return MEND__JSON_ESCAPE_MAX;
+  return mend__escape_code(code, ret_bytes);
 }
 
 mend_str mend__skip_blanks(mend_str text) {
@@ -133,10 +144,7 @@ static size_t escape(char c, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {
     ret_bytes[1] = names[found - special];
     return 2;
   }
-  memcpy(ret_bytes + 1, "u00", 3);
-  ret_bytes[4] = mend__hex_digit((unsigned char)c >> 4);
-  ret_bytes[5] = mend__hex_digit((unsigned char)c);
-  return MEND__JSON_ESCAPE_MAX;
+  return escape_unit((unsigned char)c, ret_bytes);
 }
 
 size_t mend__json_escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]) {

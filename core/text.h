@@ -73,17 +73,19 @@ static inline const char *mend__skip_plain(const char *place, const char *end) {
 size_t mend__json_plain_len(mend_str text);
 /* Takes what is no plain character from the front and gives the escape sequence to write for it, or U+FFFD for what is
  * not UTF-8. Returns the number of bytes written. */
-#define MEND__JSON_ESCAPE_MAX 6
+#define MEND__JSON_ESCAPE_MAX 12
 size_t mend__json_escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]);
 /* How many bytes the first character has; what is not UTF-8 counts as the one character that is written for it. The
  * text is not empty. */
 size_t mend__character_len(mend_str text);
 
 /* Whether terminals and logs show it as it is: no control character (C0, DEL, C1), none that changes the direction of
- * text or has no width, no line or paragraph separator, no byte order mark. */
+ * text or has no width, no line or paragraph separator, no byte order mark, no tag, no code that is no character. */
 bool mend__shows_as_itself(uint32_t code);
 /* Whether it is UTF-8 of nothing but such characters. */
 bool mend__is_printable(mend_str text);
+/* The escape sequence of JSON for a character, or the two of one beyond U+FFFF. Returns the number of bytes. */
+size_t mend__escape_code(uint32_t code, char ret_bytes[MEND__JSON_ESCAPE_MAX]);
 /* As mend__json_escape_first, for what does not show as itself too. */
 size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]);
 

@@ -102,11 +102,18 @@ static mend_status begin_call(budget_state *state, const mend_tool_before_event 
 
 static double known(uint64_t count) { return count != MEND_NONE ? (double)count : 0; }
 
+/* Not below 0, and a number; the sum stays one that can be written. An unknown cost is NAN. */
+static void add_cost(budget_state *state, double usd) {
+  double *sum = &state->used[MEND__BUDGET_COST];
+  if (usd < 0) mend__count(&state->watchdog->counters.ignored);
+  if (usd > 0) *sum = usd < MEND__BUDGET_LARGEST - *sum ? *sum + usd : MEND__BUDGET_LARGEST;
+}
+
 static void add_usage(budget_state *state, const mend_model_usage_event *usage) {
   const bool has_total = usage->tokens != MEND_NONE;
   state->used[MEND__BUDGET_TOKENS] +=
       has_total ? (double)usage->tokens : known(usage->input_tokens) + known(usage->output_tokens);
-  if (usage->cost_usd > 0) state->used[MEND__BUDGET_COST] += usage->cost_usd;
+  add_cost(state, usage->cost_usd);
 }
 
 static mend_status budget_event(void *ctx, const mend_event *event, mend_emitter *emitter) {

@@ -14,6 +14,9 @@ typedef enum mend__budget_limit {
   MEND__BUDGET_COUNT
 } mend__budget_limit;
 
+/* What is spent is counted so far. */
+#define MEND__BUDGET_LARGEST 1e15
+
 /* A limit of 0 is none. Calls, tokens, US dollars, seconds. */
 typedef struct mend__spending {
   double used, limit;

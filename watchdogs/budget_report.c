@@ -1,3 +1,4 @@
+#include "core/seconds.h"
 #include "watchdogs/budget.h"
 #include "watchdogs/saying.h"
 
@@ -12,11 +13,16 @@ static const wording wordings[MEND__BUDGET_COUNT] = {
     [MEND__BUDGET_TIME] = {"time", "the run has taken ", " s", "budget.time_s"},
 };
 
+/* For people: as many 0.0001 as fit. */
+static double rounded(double amount) {
+  return amount < 1e12 ? (double)(uint64_t)(amount * 10000 + 0.5) / 10000 : amount;
+}
+
 static void write_amount(mend__buffer *text, mend__budget_limit what, double amount) {
   if (what == MEND__BUDGET_TIME) {
-    mend__buffer_tenths(text, (uint64_t)(amount * (double)MEND_SECOND_NS));
+    mend__buffer_tenths(text, mend__seconds_to_ns(amount));
   } else if (what == MEND__BUDGET_COST) {
-    mend__buffer_f64(text, (double)(uint64_t)(amount * 10000 + 0.5) / 10000);
+    mend__buffer_f64(text, rounded(amount));
   } else {
     mend__buffer_f64(text, amount);
   }

@@ -43,6 +43,7 @@ static void forget_calls(mend__loop_state *state) {
                               .turns = state->turns,
                               .turn = state->turn,
                               .has_asked = state->has_asked,
+                              .has_clock = state->has_clock,
                               .talk = state->talk};
 }
 

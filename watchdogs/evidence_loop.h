@@ -7,6 +7,7 @@
 
 #include "watchdogs/chanting.h"
 #include "watchdogs/compaction.h"
+#include "watchdogs/evidence_loop_cycle.h"
 #include "watchdogs/evidence_loop_outcome.h"
 #include "watchdogs/evidence_loop_rules.h"
 #include "watchdogs/monologue.h"
@@ -19,8 +20,7 @@ enum {
   MEND__LOOP_UNKNOWN_TOOL_K = 3,
   MEND__LOOP_RETRY_K = 6,
   MEND__LOOP_VERIFY_K = 7, /* a check that fails alike after different edits */
-  MEND__LOOP_VERIFY_EDITS = 2,
-  MEND__LOOP_PERIOD_MAX = 16
+  MEND__LOOP_VERIFY_EDITS = 2
 };
 
 /* ---- The state of a run ---- */
@@ -75,10 +75,11 @@ typedef struct mend__loop_pair {
   uint32_t known;                     /* of these that said how */
   uint32_t unedited;                  /* the latest of them with no edit in between */
   uint64_t edits_first, edits_latest; /* of the state, at its first and latest decision */
-  uint32_t waits;                     /* so many of them came after a wait */
-  uint64_t idle_ns;                   /* of the state, at its latest decision */
+  uint32_t waits, lulls;              /* so many of them came after a wait, a lull */
+  uint64_t idle_ns, lull_ns, naps;    /* of the state, at its latest decision */
   mend__told told;
   uint64_t told_span; /* decisions from it to the one before, when it was told */
+  bool is_warned;     /* it was told as what may be a poll */
   mend__loop_mark first;
 
   /* The latest decision. */
@@ -97,7 +98,7 @@ typedef struct mend__loop_open {
   mend_hash pair, tool;
   uint64_t decision, batch, shown;
   uint64_t started_ns;
-  bool waits, changes; /* as its tool, or its arguments, say */
+  bool waits, changes, looks; /* as its tool, or its arguments, say */
 } mend__loop_open;
 
 /* A call as evidence shows it. */
@@ -111,37 +112,6 @@ typedef struct mend__loop_shown {
   mend__kept_text name;
 } mend__loop_shown;
 enum { MEND__LOOP_SHOWN_MAX = 32 };
-
-/* Calls that were asked for together. */
-typedef struct mend__loop_batch {
-  uint64_t number; /* from 1 */
-  uint64_t turn;   /* 0: unknown */
-  uint32_t calls;
-  uint32_t unknown; /* of them: not ended, or nobody knows how */
-  uint64_t key;     /* of their pairs, in whatever order */
-  uint64_t outcome; /* of their outcomes, likewise */
-  bool newest_is_open;
-  bool is_told; /* something was, at one of them */
-} mend__loop_batch;
-
-/* ---- evidence_loop_cycle.c: what the batches were, newest first, and since when they repeat ---- */
-
-typedef struct mend__loop_cycle {
-  uint64_t keys[MEND__LOOP_PERIOD_MAX];
-  uint64_t outcomes[MEND__LOOP_PERIOD_MAX]; /* 0: unknown, equal to any */
-  uint64_t streaks[MEND__LOOP_PERIOD_MAX];  /* at p - 1: so many in a row were equal to the one p before */
-  bool repeats;                             /* the latest was among the keys; else all streaks are 0 */
-} mend__loop_cycle;
-
-void mend__loop_cycle_push(mend__loop_cycle *cycle, const mend__loop_batch *batch);
-/* The shortest period in which k whole rounds or more were equal, if `batch` goes on with it; 0: none. *ret_rounds: how
- * many rounds. */
-uint32_t mend__loop_cycle_period(const mend__loop_cycle *cycle, const mend__loop_batch *batch, uint32_t k,
-                                 uint64_t *ret_rounds);
-/* Whether it is known how the latest `period` batches ended. */
-bool mend__loop_cycle_is_known(const mend__loop_cycle *cycle, uint32_t period);
-/* The latest `period` batches, wherever the cycle begins. */
-uint64_t mend__loop_cycle_set(const mend__loop_cycle *cycle, uint32_t period);
 
 /* ---- evidence_loop_talk.c: what goes round without a call of a tool ---- */
 
@@ -178,11 +148,15 @@ typedef struct mend__loop_state {
   uint64_t turn;    /* 0: unknown */
   bool has_asked;   /* a model that has not answered yet */
   uint64_t idle_ns; /* waited in all: pauses between calls, and calls that do nothing but wait */
+  uint64_t lull_ns; /* of pauses that are too short to be waits, too */
+  uint64_t naps;    /* calls that did nothing but wait, however long */
   uint64_t busy_ns; /* when a call began or ended last */
+  bool has_clock;   /* there were two different times */
   uint32_t era;     /* ends with a call of which nothing was told in it */
   mend__loop_batch batch;
   mend__loop_cycle *cycle; /* NULL before the first call */
   mend__told cycle_told;   /* the cycle below */
+  bool is_cycle_warned;    /* it was told as what may be a poll */
   uint64_t cycle_identity;
   uint64_t cycle_batch; /* the latest that went on with it */
   mend__loop_talk talk;
@@ -197,6 +171,8 @@ static inline mend__loop_tool *mend__loop_find_tool(const mend__loop_state *stat
 
 /* From so much waiting on, a call that comes again is a poll: something has had time to happen. */
 #define MEND__LOOP_PAUSE_NS (20 * MEND_SECOND_NS)
+/* From so much on it may be one. */
+#define MEND__LOOP_LULL_NS (5 * MEND_SECOND_NS)
 
 static inline bool mend__loop_has_waited(const mend__loop_state *state, uint64_t idle_ns_before) {
   return state->idle_ns - idle_ns_before >= MEND__LOOP_PAUSE_NS;
@@ -273,7 +249,7 @@ typedef struct mend__loop_finding {
   uint32_t count, limit;
   uint32_t period; /* of a cycle, else 0 */
   bool is_known;   /* what all of the calls answered */
-  bool is_idempotent;
+  bool is_idempotent, may_be_poll;
   uint64_t first_batch; /* of the round */
   uint64_t identity;    /* of the incident, beside reason and tool */
   const mend__loop_mark *first;
@@ -289,6 +265,18 @@ typedef struct mend__loop_call {
 } mend__loop_call;
 
 mend_status mend__loop_judge(mend__loop_state *state, const mend__loop_call *call, mend_emitter *emitter);
+
+/* ---- evidence_loop_poll.c ---- */
+
+/* Whether it is a poll: by the options, by its name, or because it waits. */
+bool mend__loop_polls(const mend__loop_tool *tool, const mend__loop_pair *pair);
+/* Whether what it answers only acknowledges that it was done. */
+bool mend__loop_acknowledges(const mend__loop_tool *tool, const mend__loop_pair *pair);
+/* Whether there may have been a wait before each decision; `shown` is one of them. */
+bool mend__loop_may_have_waited(const mend__loop_state *state, const mend__loop_pair *pair,
+                                const mend__loop_shown *shown);
+/* Whether the call, which comes again, may be a poll. */
+bool mend__loop_may_be_poll(const mend__loop_state *state, const mend__loop_call *call);
 
 /* ---- evidence_loop_report.c ---- */
 

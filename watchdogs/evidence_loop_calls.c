@@ -47,20 +47,29 @@ static void add_to_batch(mend__loop_batch *batch, mend_hash pair) {
 
 static uint64_t since(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to_ns - from_ns : 0; }
 
+static void note_time(mend__loop_state *state, uint64_t now_ns) {
+  state->has_clock = state->has_clock || (state->busy_ns != 0 && state->busy_ns != now_ns);
+  state->busy_ns = now_ns;
+}
+
 /* Before a call that begins. */
 static void note_pause(mend__loop_state *state, uint64_t now_ns) {
   const uint64_t pause = state->busy_ns != 0 ? since(state->busy_ns, now_ns) : 0;
   if (pause >= MEND__LOOP_PAUSE_NS) state->idle_ns += pause;
-  state->busy_ns = now_ns;
+  if (pause >= MEND__LOOP_LULL_NS) state->lull_ns += pause;
+  note_time(state, now_ns);
 }
 
-/* A call that waits has waited, also where there is no clock to say how long. */
-static void note_wait(mend__loop_state *state, const mend__loop_open *call, uint64_t now_ns) {
+/* What takes long has waited, unless it was busy with failing. What does nothing but wait has waited also where there
+ * is no clock to say how long. */
+static void note_wait(mend__loop_state *state, const mend__loop_open *call, const mend__outcome *outcome,
+                      uint64_t now_ns) {
   const uint64_t took = since(call->started_ns, now_ns);
-  if (call->waits && (took == 0 || took >= MEND__LOOP_PAUSE_NS)) {
-    state->idle_ns += took > 0 ? took : MEND__LOOP_PAUSE_NS;
-  }
-  state->busy_ns = now_ns;
+  const bool is_long = took >= MEND__LOOP_PAUSE_NS && (call->waits || !outcome->is_failing);
+  if (is_long) state->idle_ns += took;
+  if (call->waits && took == 0) state->idle_ns += MEND__LOOP_PAUSE_NS;
+  state->naps += call->waits;
+  note_time(state, now_ns);
 }
 
 /* ---- A call begins ---- */
@@ -107,6 +116,7 @@ static void begin(mend__loop_state *state, mend__loop_call *call) {
   const uint64_t shown = mend__loop_shown_add(state, event, key, call->tool->name);
   call->pair = mend__loop_pair_begins(state, call->before, key, shown, &call->is_new);
   mend__loop_tool_begins(call->tool, state, key, shown);
+  const bool changes = is_change(words, call->before->args);
   const mend__loop_open open = {
       .call = open_key(event->call, call->before->tool_name),
       .pair = key,
@@ -116,7 +126,8 @@ static void begin(mend__loop_state *state, mend__loop_call *call) {
       .shown = shown,
       .started_ns = event->mono_ns,
       .waits = words->waits || (words->is_shell && mend__says_sleep(call->before->args)),
-      .changes = is_change(words, call->before->args),
+      .changes = changes,
+      .looks = words->is_shell ? !changes && mend__says_search(call->before->args) : words->looks,
   };
   keep_open(state, call->before, &open);
 }
@@ -142,6 +153,7 @@ static mend__outcome find_outcome(const mend__loop_state *state, const mend__loo
                                   const mend__loop_tool *tool, const mend__loop_pair *pair, const mend_event *event) {
   mend__outcome_hints hints = {.is_repeated = pair != NULL && pair->decisions > 1};
   if (tool != NULL) hints.words = tool->facts.words;
+  hints.words.looks = call->looks;
   hints.is_told = state->batch.is_told && call->batch == state->batch.number;
   return mend__outcome_of(event, &hints);
 }
@@ -166,11 +178,11 @@ static bool is_new_edit(const mend__loop_open *call, const mend__loop_pair *pair
 }
 
 static void end(mend__loop_state *state, const mend__loop_open *call, const mend_event *event) {
-  note_wait(state, call, event->mono_ns);
   mend__loop_tool *tool = mend__loop_find_tool(state, call->tool);
   mend__loop_pair *pair = mend__loop_find_pair(state, call->pair);
   mend__loop_shown *shown = mend__loop_shown_at(state, call->shown);
   const mend__outcome outcome = find_outcome(state, call, tool, pair, event);
+  note_wait(state, call, &outcome, event->mono_ns);
   if (pair != NULL) mend__loop_pair_ends(pair, call, &outcome);
   if (is_new_edit(call, pair, &outcome)) state->edits++;
   if (tool != NULL) mend__loop_tool_ends(tool, call, &outcome);

@@ -1,5 +1,4 @@
-/* What a call does, by its arguments: the commands of a shell, and those of an
- * editor. */
+/* What a call does, by its arguments: the commands of a shell, and those of an editor. */
 #include "core/text.h"
 #include "watchdogs/evidence_loop_phrases.h"
 #include "watchdogs/evidence_loop_text.h"
@@ -8,8 +7,7 @@
 
 enum { READ_MAX = 1024, PARTS_MAX = 16 };
 
-/* A program, and what makes it one that changes something: one of these words
- * behind it, or whatever is there. */
+/* A program, and what makes it one that changes something: one of these words behind it, or whatever is there. */
 typedef struct command {
   const char *name;
   const char *parts[PARTS_MAX];
@@ -22,13 +20,14 @@ static const command changing[] = {
     {"mkdir", {NULL}},
     {"touch", {NULL}},
     {"patch", {NULL}},
+    {"apply_patch", {NULL}},
     {"tee", {NULL}},
     {"install", {NULL}},
     {"black", {NULL}},
     {"isort", {NULL}},
     {"rustfmt", {NULL}},
     {"sed", {"-i", "-ei", "-ri"}},
-    {"perl", {"-pi", "-i"}},
+    {"perl", {"-pi"}},
     {"gofmt", {"-w"}},
     {"clang-format", {"-i"}},
     {"prettier", {"--write", "-w"}},
@@ -51,7 +50,27 @@ static const command changing[] = {
 /* Words of a command line: between blanks, quotes and the signs of a shell. */
 
 static bool ends_command(char c) { return c == ';' || c == '|' || c == '&' || c == '\n'; }
-static bool ends_word(char c) { return mend__is_blank(c) || ends_command(c) || strchr("\"'`\\()<>,:[]{}", c) != NULL; }
+
+static bool ends_word(char c) {
+  switch (c) {
+  case '"':
+  case '\'':
+  case '`':
+  case '\\':
+  case '(':
+  case ')':
+  case '<':
+  case '>':
+  case ',':
+  case ':':
+  case '[':
+  case ']':
+  case '{':
+  case '}':
+  case '\0': return true;
+  default: return mend__is_blank(c) || ends_command(c);
+  }
+}
 
 /* The next word of the same command; empty when there is none. */
 static mend_str next_word(mend_str *rest) {
@@ -78,8 +97,7 @@ static bool is_part(const command *one, mend_str word) {
   return false;
 }
 
-/* Whether the command that begins with this word, and goes on with the rest, is
- * one of those. */
+/* Whether the command that begins with this word, and goes on with the rest, is one of those. */
 static bool changes_something(mend_str word, mend_str rest) {
   if (!mend__is_letter(word.ptr[0])) return false;
   for (size_t i = 0; i < COUNT_OF(changing); i++) {
@@ -118,6 +136,17 @@ bool mend__says_change(mend_str args) {
   while (rest.len > 0) {
     const mend_str word = next_word(&rest);
     if (word.len > 0 && changes_something(word, rest)) return true;
+    if (word.len == 0) skip_sign(&rest);
+  }
+  return false;
+}
+
+bool mend__says_search(mend_str args) {
+  static const char *const searching[] = {"grep", "rg", "ag", "fd", "find", "ack", "egrep", "fgrep"};
+  mend_str rest = beginning(args);
+  while (rest.len > 0) {
+    const mend_str word = next_word(&rest);
+    if (mend__is_one_of(word, searching, COUNT_OF(searching))) return true;
     if (word.len == 0) skip_sign(&rest);
   }
   return false;

@@ -32,15 +32,15 @@ static void tell_pair(mend__loop_pair *pair, const mend__loop_state *state) {
   pair->told_span = pair->earlier > 0 ? pair->latest - pair->earlier : 0;
 }
 
-/* Three of four times there had been time for something to happen. */
-static bool is_slow(const mend__loop_pair *pair) {
-  return pair->decisions > 1 && pair->waits * 4 >= (pair->decisions - 1) * 3;
-}
-
 /* ---- Again and again the same call ---- */
 
 static bool is_edited(const mend__loop_pair *pair, uint32_t k) {
   return pair->edits_latest - pair->edits_first >= MEND__LOOP_VERIFY_EDITS && pair->unedited < k;
+}
+
+/* What may have been a poll is one that does not get on. */
+static bool goes_on_after_warning(const mend__loop_state *state, const mend__loop_pair *pair) {
+  return pair->is_warned && pair->decisions > state->watchdog->rules.poll_k;
 }
 
 /* The limit that holds for the pair, and what it is called to go beyond it. */
@@ -49,12 +49,14 @@ static void find_limit(const mend__loop_state *state, const mend__loop_call *cal
   const mend__tool_facts *facts = &call->tool->facts;
   finding->limit = facts->k;
   finding->reason = mend__outcome_is_error(&pair->outcome) ? MEND__LOOP_REPEAT_ERROR : MEND__LOOP_REPEAT;
-  const bool polls = facts->is_poll || facts->words.waits || is_slow(pair);
   if (is_edited(pair, facts->k)) {
     finding->limit = larger(finding->limit, MEND__LOOP_VERIFY_K);
     finding->reason = MEND__LOOP_VERIFY_NO_PROGRESS;
   }
-  if (polls) {
+  if (mend__loop_acknowledges(call->tool, pair) && !facts->has_own_k) {
+    finding->limit = larger(finding->limit, state->watchdog->rules.poll_k);
+  }
+  if (mend__loop_polls(call->tool, pair) || goes_on_after_warning(state, pair)) {
     finding->limit =
         facts->is_poll && facts->has_own_k ? facts->k : larger(finding->limit, state->watchdog->rules.poll_k);
     finding->reason = MEND__LOOP_FROZEN_POLL;
@@ -84,7 +86,11 @@ static bool judge_pair(const mend__loop_state *state, const mend__loop_call *cal
   finding->is_known = pair->known >= finding->limit;
   finding->identity = pair->key.lo;
   finding->first = &pair->first;
-  return is_due(state, &pair->told, finding->count, finding->limit);
+  const mend__told none = {0, 0};
+  const mend__told *told = goes_on_after_warning(state, pair) ? &none : &pair->told;
+  if (!is_due(state, told, finding->count, finding->limit)) return false;
+  finding->may_be_poll = finding->reason != MEND__LOOP_FROZEN_POLL && mend__loop_may_be_poll(state, call);
+  return true;
 }
 
 /* ---- Whatever the arguments ---- */
@@ -129,17 +135,19 @@ static bool judge_tool(const mend__loop_state *state, const mend__loop_call *cal
 /* What the calls of a round are. */
 typedef struct round_facts {
   uint32_t k;
-  bool polls, is_idempotent;
-  bool is_news; /* not all of them were told of by themselves */
+  bool polls, may_be_poll, is_idempotent;
+  bool acknowledges; /* none of them does anything else */
+  bool is_news;      /* not all of them were told of by themselves */
 } round_facts;
 
 static void add_facts(round_facts *facts, const mend__loop_state *state, const mend__loop_shown *shown) {
   const mend__loop_tool *tool = mend__loop_find_tool(state, shown->tool);
   const mend__loop_pair *pair = mend__loop_find_pair(state, shown->pair);
   if (tool == NULL || pair == NULL) return;
-  const bool waits = tool->facts.is_poll || tool->facts.words.waits || is_slow(pair);
   facts->k = larger(facts->k, tool->facts.k);
-  facts->polls = facts->polls || waits;
+  facts->polls = facts->polls || mend__loop_polls(tool, pair);
+  facts->may_be_poll = facts->may_be_poll || mend__loop_may_have_waited(state, pair, shown);
+  facts->acknowledges = facts->acknowledges && mend__loop_acknowledges(tool, pair);
   facts->is_idempotent = facts->is_idempotent && tool->facts.is_idempotent;
   facts->is_news = facts->is_news || (tool->told.times == 0 && pair->told.times == 0);
 }
@@ -155,7 +163,7 @@ static const mend__loop_shown *earlier_shown(const mend__loop_state *state, uint
 }
 
 static round_facts facts_of_round(const mend__loop_state *state, uint64_t first_batch) {
-  round_facts facts = {.k = state->watchdog->rules.k, .is_idempotent = true};
+  round_facts facts = {.k = state->watchdog->rules.k, .is_idempotent = true, .acknowledges = true};
   uint64_t number = state->shown_count;
   for (const mend__loop_shown *shown; (shown = earlier_shown(state, &number, first_batch)) != NULL;)
     add_facts(&facts, state, shown);
@@ -171,6 +179,7 @@ static bool goes_on(const mend__loop_state *state, const mend__loop_finding *fin
 static void tell_round(mend__loop_state *state, const mend__loop_finding *finding) {
   if (!goes_on(state, finding)) state->cycle_told = (mend__told){0, 0};
   tell(&state->cycle_told, state);
+  state->is_cycle_warned = finding->may_be_poll;
   state->cycle_identity = finding->identity;
   state->cycle_batch = state->batch.number;
   uint64_t number = state->shown_count;
@@ -178,6 +187,12 @@ static void tell_round(mend__loop_state *state, const mend__loop_finding *findin
     mend__loop_pair *pair = mend__loop_find_pair(state, shown->pair);
     if (pair != NULL && pair->shown == number + 1) tell_pair(pair, state);
   }
+}
+
+static void become_frozen_poll(const mend__loop_state *state, mend__loop_finding *finding) {
+  finding->reason = MEND__LOOP_FROZEN_POLL;
+  finding->limit = larger(finding->limit, state->watchdog->rules.poll_k);
+  finding->may_be_poll = false;
 }
 
 /* A batch of several calls that comes again and again is a round of its own, and repeats. */
@@ -189,21 +204,25 @@ static bool judge_round(mend__loop_state *state, const mend__loop_call *call, me
   const uint32_t rounds = all_rounds < UINT32_MAX ? (uint32_t)all_rounds : UINT32_MAX;
   const uint64_t first_batch = state->batch.number - period + 1;
   const round_facts facts = facts_of_round(state, first_batch);
-  finding->limit = facts.polls ? larger(facts.k, state->watchdog->rules.poll_k) : facts.k;
+  const bool is_patient = facts.polls || facts.acknowledges;
+  finding->limit = is_patient ? larger(facts.k, state->watchdog->rules.poll_k) : facts.k;
   finding->reason = facts.polls ? MEND__LOOP_FROZEN_POLL : period == 1 ? MEND__LOOP_REPEAT : MEND__LOOP_CYCLE;
   finding->scope = MEND__LOOP_OF_ROUND;
   finding->count = rounds;
   finding->period = period;
   finding->is_known = mend__loop_cycle_is_known(state->cycle, period);
   finding->is_idempotent = facts.is_idempotent;
+  finding->may_be_poll = facts.may_be_poll && !facts.polls;
   finding->first_batch = first_batch;
   finding->identity = mend__loop_cycle_set(state->cycle, period);
   finding->first = &call->pair->first;
   const mend__told none = {0, 0};
   const bool is_known_cycle = goes_on(state, finding);
+  const bool is_late = is_known_cycle && state->is_cycle_warned && rounds >= state->watchdog->rules.poll_k;
   if (is_known_cycle) state->cycle_batch = state->batch.number;
   if (!is_known_cycle && !facts.is_news) return false;
-  return is_due(state, is_known_cycle ? &state->cycle_told : &none, rounds, finding->limit - 1);
+  if (is_late) become_frozen_poll(state, finding);
+  return is_due(state, is_known_cycle && !is_late ? &state->cycle_told : &none, rounds, finding->limit - 1);
 }
 
 /* ---- All of them ---- */
@@ -223,6 +242,7 @@ static void remember(mend__loop_state *state, const mend__loop_call *call, const
   case MEND__LOOP_OF_TOOL: tell(&call->tool->told, state); break;
   case MEND__LOOP_OF_PAIR:
     tell_pair(call->pair, state);
+    call->pair->is_warned = finding->may_be_poll;
     if (finding->reason == MEND__LOOP_RETRY_STORM) tell(&call->tool->told, state); /* it is the same storm */
     break;
   case MEND__LOOP_OF_ROUND: tell_round(state, finding); break;

@@ -47,7 +47,7 @@ static bool is_waiting(mend_str word) {
 
 /* What is asked for again because it may have come meanwhile. */
 static bool is_polling(mend_str word) {
-  static const char *const words[] = {"check", "monitor", "output", "poll", "progress", "runs", "status", "stdin"};
+  static const char *const words[] = {"monitor", "output", "poll", "progress", "runs", "status", "stdin"};
   return mend__is_one_of(word, words, COUNT_OF(words));
 }
 
@@ -60,21 +60,23 @@ static bool is_shell(mend_str word) {
 /* What one does to a page or a screen: only looking at it tells what came of
  * it. */
 static bool is_acting(mend_str word) {
-  static const char *const words[] = {"back",     "click", "drag",  "forward", "goto",  "hover", "key",
-                                      "navigate", "next",  "press", "scroll",  "swipe", "tap",   "type"};
+  static const char *const words[] = {"back",     "computer", "click", "drag",   "forward", "goto", "hover", "key",
+                                      "navigate", "next",     "press", "scroll", "swipe",   "tap",  "type"};
   return mend__is_one_of(word, words, COUNT_OF(words));
 }
 
 mend__tool_words mend__tool_words_of(mend_str tool) {
   mend__tool_words words = {false, false, false, false, false, false};
-  for (mend_str word; (word = next_name_word(&tool)).len > 0;) {
+  size_t count = 0;
+  for (mend_str word; (word = next_name_word(&tool)).len > 0; count++) {
     words.changes = words.changes || is_changing(word);
     words.looks = words.looks || is_looking(word);
     words.waits = words.waits || is_waiting(word);
-    words.polls = words.polls || is_polling(word);
+    words.polls = words.polls || is_polling(word) || (count == 0 && mend__equals_lower(word, "check"));
     words.is_shell = words.is_shell || is_shell(word);
     words.acts = words.acts || is_acting(word);
   }
+  words.polls = words.polls && count > 1; /* nobody knows of what a "status" or "check" is one */
   words.looks = words.looks && !words.changes;
   words.acts = words.acts && !words.looks && !words.is_shell;
   return words;

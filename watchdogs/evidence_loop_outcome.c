@@ -19,46 +19,12 @@ mend_str mend__outcome_word(mend__outcome_kind kind) {
 
 /* ---- Results ---- */
 
-/* The inside of a string; else the JSON as it is. */
-static mend_str plain_text(mend_str json) {
-  json = mend__trim(json);
-  if (json.len < 2 || json.ptr[0] != '"') return json;
-  return (mend_str){json.ptr + 1, json.len - 2};
-}
-
-/* null, "", {}: what a function without a value returns, too. */
-static bool is_void(mend_str result) {
-  const mend_str text = mend__trim(result);
-  return mend_str_equal(text, MEND_STR("null")) || mend_str_equal(text, MEND_STR("{}")) ||
-         mend__trim(plain_text(text)).len == 0;
-}
-
-/* An array or object that holds at least one array or object, all of them empty, and beside them nothing but null,
- * false, true, 0 and "". */
-static bool is_empty_list(mend_str result) {
-  mend_json json;
-  mend_json_init(&json, result, MEND_JSON_DEPTH);
-  bool has_array = false;
-  while (mend_json_next(&json) > MEND_JSON_END) {
-    has_array = has_array || json.token == MEND_JSON_ARRAY;
-    if (json.token == MEND_JSON_STRING && json.slice.len > 0) return false;
-    if (json.token == MEND_JSON_NUMBER && !mend_str_equal(json.slice, MEND_STR("0"))) return false;
-  }
-  return json.token == MEND_JSON_END && has_array;
-}
-
-static bool is_empty(mend_str result, const mend__tool_words *words) {
-  if (is_void(result)) return words->looks;
-  const mend_str text = plain_text(result);
-  return is_empty_list(text) || mend__says_nothing_found(text);
-}
-
 /* Whether a member of an object says that this is an error: "error": "...", "isError": true, "success": false. */
 static bool is_error_member(const mend_json *key, mend_str value) {
   const bool is_true = mend_str_equal(value, MEND_STR("true")), is_false = mend_str_equal(value, MEND_STR("false"));
   if (mend_json_is(key, MEND_STR("isError")) || mend_json_is(key, MEND_STR("is_error"))) return is_true;
   if (mend_json_is(key, MEND_STR("success")) || mend_json_is(key, MEND_STR("ok"))) return is_false;
-  return mend_json_is(key, MEND_STR("error")) && !is_void(value) && !is_false;
+  return mend_json_is(key, MEND_STR("error")) && !mend__answer_is_void(value) && !is_false;
 }
 
 static bool is_error_object(mend_str result) {
@@ -100,14 +66,14 @@ static mend__outcome outcome_of_result(const mend_tool_after_event *after, const
         hints->is_repeated && (after->result_preview.ptr == NULL || mend__says_failed(after->result_preview));
     return (mend__outcome){kind, is_failing, after->result_hash};
   }
-  const mend_str text = plain_text(result);
+  const mend_str text = mend__answer_text(result);
   mend__outcome outcome = {MEND__OUTCOME_OK, false, mend__masked_json_hash(result)};
   if (mend__says_error(text) || is_error_object(result)) {
     outcome.kind = kind_of_text(after->tool_name, (mend_str){NULL, 0}, text);
     outcome.is_failing = true;
     settle(&outcome);
   } else {
-    if (is_empty(result, &hints->words)) outcome.kind = MEND__OUTCOME_EMPTY;
+    if (mend__answer_is_empty(result, hints->words.looks)) outcome.kind = MEND__OUTCOME_EMPTY;
     outcome.is_failing = hints->is_repeated && mend__says_failed(text);
   }
   return outcome;
@@ -172,7 +138,7 @@ size_t mend__outcome_excerpt(const mend_event *event, char ret_text[MEND__EXCERP
   if (event->kind != MEND_EVENT_TOOL_AFTER) return 0;
   const mend_tool_after_event *after = (const mend_tool_after_event *)event;
   if (after->result.ptr == NULL) return copy_plain(after->result_preview, ret_text);
-  const mend_str text = plain_text(after->result);
+  const mend_str text = mend__answer_text(after->result);
   if (text.ptr == mend__trim(after->result).ptr) return copy_plain(text, ret_text);
   return mend_json_unescape((mend_str){text.ptr, cut_escaped(text, MEND__EXCERPT_MAX)}, ret_text);
 }

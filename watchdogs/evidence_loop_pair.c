@@ -7,7 +7,7 @@ static void start_streak(mend__loop_pair *pair, const mend__loop_state *state, u
   pair->decisions = 1;
   pair->equal = pair->known = pair->unedited = 0;
   pair->edits_first = edits;
-  pair->waits = 0;
+  pair->waits = pair->lulls = 0;
   mend__loop_mark_set(&pair->first, state, pair->shown);
 }
 
@@ -26,7 +26,9 @@ static void take_ending(mend__loop_pair *pair, const mend__loop_state *state) {
 }
 
 static void forget_told(mend__loop_pair *pair, const mend__loop_state *state, uint64_t distance) {
-  if (distance >= state->watchdog->rules.n && distance > pair->told_span) pair->told = (mend__told){0, 0};
+  if (distance < state->watchdog->rules.n || distance <= pair->told_span) return;
+  pair->told = (mend__told){0, 0};
+  pair->is_warned = false;
 }
 
 /* ---- A call begins ---- */
@@ -43,6 +45,13 @@ static bool is_attempt(const mend__loop_pair *pair, const mend_tool_before_event
   return is_later && pair != NULL && before->event.call != 0 && pair->call == before->event.call;
 }
 
+/* After a nap, or a pause in which nothing else was done and which an error does not explain. */
+static bool comes_after_lull(const mend__loop_pair *pair, const mend__loop_state *state) {
+  if (state->naps != pair->naps) return true;
+  return pair->latest - pair->earlier == 1 && !mend__outcome_is_error(&pair->outcome) &&
+         state->lull_ns - pair->lull_ns >= MEND__LOOP_LULL_NS;
+}
+
 /* After it has been added to the window. */
 static void begin_decision(mend__loop_pair *pair, const mend__loop_state *state, uint64_t shown) {
   const uint64_t distance = pair->latest - pair->earlier;
@@ -57,10 +66,13 @@ static void begin_decision(mend__loop_pair *pair, const mend__loop_state *state,
   } else {
     pair->decisions++;
     pair->waits += mend__loop_has_waited(state, pair->idle_ns);
+    pair->lulls += comes_after_lull(pair, state);
     pair->unedited = pair->edits_latest == state->edits ? pair->unedited + 1 : 0;
   }
   pair->edits_latest = state->edits;
   pair->idle_ns = state->idle_ns;
+  pair->lull_ns = state->lull_ns;
+  pair->naps = state->naps;
   pair->ending = (mend__outcome){MEND__OUTCOME_UNKNOWN, false, {0, 0}};
   pair->is_mixed = pair->is_taken = false;
   pair->batch = state->batch.number;

@@ -4,7 +4,7 @@
 
 bool mend__equals_lower(mend_str text, const char *lower) {
   for (size_t i = 0; i < text.len; i++) {
-    if (mend__lower(text.ptr[i]) != lower[i]) return false;
+    if (lower[i] == '\0' || mend__lower(text.ptr[i]) != lower[i]) return false;
   }
   return lower[text.len] == '\0';
 }

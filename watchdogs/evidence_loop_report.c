@@ -39,7 +39,7 @@ static const reason_words reasons[] = {
 #define UNSURE 0.4
 
 static double confidence_of(const mend__loop_finding *finding) {
-  const bool is_unsure = !finding->is_known || finding->is_idempotent;
+  const bool is_unsure = !finding->is_known || finding->is_idempotent || finding->may_be_poll;
   return is_unsure ? UNSURE : reasons[finding->reason].confidence;
 }
 
@@ -92,12 +92,21 @@ static void write_answer(mend__buffer *text, const mend__loop_shown *shown) {
   }
 }
 
+/* Where the clock knows no time of day there is none to tell. */
+static void write_time(mend__buffer *text, uint64_t wall_ns) {
+  if (wall_ns == 0) {
+    mend__buffer_str(text, MEND_STR("null"));
+  } else {
+    mend__buffer_seconds(text, wall_ns);
+  }
+}
+
 static void write_shown(mend__buffer *text, const mend__loop_shown *shown) {
   char digits[MEND__CALL_DIGITS];
   mend__buffer_str(text, MEND_STR("{\"call_id\":"));
   mend__buffer_json_text(text, mend__call_text(shown->call, mend__kept_text_first(&shown->name), digits));
   mend__buffer_str(text, MEND_STR(",\"ts\":"));
-  mend__buffer_seconds(text, shown->wall_ns);
+  write_time(text, shown->wall_ns);
   mend__buffer_str(text, MEND_STR(",\"outcome\":"));
   mend__buffer_json_string(text, mend__outcome_word(shown->outcome.kind));
   write_answer(text, shown);

@@ -18,9 +18,11 @@ mend__tool_words mend__tool_words_of(mend_str tool);
 
 /* ---- evidence_loop_commands.c ---- */
 
-/* Whether the arguments of a shell ask for a wait: "sleep 60; tail log"; and for a change: "sed -i s/a/b/ x.c". */
+/* Whether the arguments of a shell ask for a wait: "sleep 60; tail log"; for a change: "sed -i s/a/b/ x.c"; and for a
+ * search: "grep -rn x src". */
 bool mend__says_sleep(mend_str args);
 bool mend__says_change(mend_str args);
+bool mend__says_search(mend_str args);
 /* Whether those of an editor ask it only to show something. */
 bool mend__says_view(mend_str args);
 
@@ -37,6 +39,16 @@ bool mend__says_failed(mend_str text);
 bool mend__says_nothing_found(mend_str text);
 /* Whether it may be a status that will be another one later: "running", "in progress". */
 bool mend__says_pending(mend_str text);
+
+/* ---- evidence_loop_answer.c ---- */
+
+/* The text of a result: the inside of a string, still escaped, or of the first text in an array of blocks; else the
+ * JSON as it is. */
+mend_str mend__answer_text(mend_str result);
+/* null, "", {}: what a function without a value returns, too. */
+bool mend__answer_is_void(mend_str result);
+/* Whether it says that nothing was found, to a tool that looks for something or does not. */
+bool mend__answer_is_empty(mend_str result, bool looks);
 
 /* ---- evidence_loop_mask.c: texts without what changes with every call ---- */
 

@@ -176,6 +176,6 @@ bool mend__says_nothing_found(mend_str text) {
 
 bool mend__says_pending(mend_str text) {
   static const char *const phrases[] = {"running", "pending",  "in progress", "in_progress", "queued",
-                                        "waiting", "building", "not ready",   "still "};
+                                        "waiting", "building", "not ready",   "still ",      "active"};
   return mend__has_one_of(beginning(text), phrases, COUNT_OF(phrases));
 }

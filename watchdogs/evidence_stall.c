@@ -18,9 +18,10 @@ static mend_status stall_event(void *ctx, const mend_event *event, mend_emitter 
 
 /* ---- Time ---- */
 
+/* While the run waits for a person nothing is due; what passes meanwhile is looked at when the wait ends. */
 static uint64_t stall_deadline(void *ctx) {
   mend__stall_state *state = ctx;
-  return state->deadlines != NULL ? mend_deadlines_next(state->deadlines) : MEND_NEVER;
+  return state->deadlines != NULL && !state->is_waiting ? mend_deadlines_next(state->deadlines) : MEND_NEVER;
 }
 
 /* Runs that work for it: what they have open is watched by itself, and meanwhile it waits. Returns for how long they
@@ -47,6 +48,7 @@ static mend_status judge(mend__stall_state *state, mend__stall_item *item, uint6
                          mend_emitter *emitter) {
   enum { SILENT_PART = 16 };
   mend__stall_limit limit;
+  mend__stall_settle(state, item);
   const uint64_t silent_ns = look_at_kin(state, item, now_ns);
   if (!mend__stall_limit_of(state, item, &limit)) return MEND_OK;
   mend_status status = MEND_OK;

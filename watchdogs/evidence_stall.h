@@ -43,6 +43,7 @@ typedef struct mend__stall_item {
   uint64_t progress_ns; /* the last progress */
   uint64_t waiting_ns;
   uint64_t told_ns;      /* when anything was told of it last */
+  uint64_t stood_ns;     /* of the run's, what these times have taken into account */
   uint64_t timeout_ns;   /* its tool's */
   uint64_t detection_id; /* the latest that names it; 0: none */
   struct mend__stall_item *next_free;
@@ -62,6 +63,8 @@ typedef struct mend__stall_state {
   bool is_live;          /* models or agents tell what they do: their silence means something */
   bool is_waiting;       /* for a person, since waiting_ns, before there is a call */
   uint64_t waiting_ns;
+  uint64_t stood_ns;            /* for so long the clock has stood still for everything */
+  size_t open[MEND__STALL_RUN]; /* items of each kind */
 } mend__stall_state;
 
 /* ---- evidence_stall_items.c: what is open, and until when ---- */
@@ -76,6 +79,9 @@ typedef struct mend__stall_limit {
 uint64_t mend__stall_end_of(const mend__stall_limit *limit);
 /* False when the item has no limit now. */
 bool mend__stall_limit_of(const mend__stall_state *state, const mend__stall_item *item, mend__stall_limit *ret_limit);
+/* Takes into account what has stood still since it was looked at last. */
+void mend__stall_settle(const mend__stall_state *state, mend__stall_item *item);
+/* Settled. */
 mend__stall_item *mend__stall_find(const mend__stall_state *state, mend__stall_kind kind, uint64_t call);
 /* Opens what is not open, with `names` and times set and everything else zero; its limits are not armed. NULL with
  * MEND_OK: as many are open as are watched. MEND_ENOMEM. */
@@ -89,11 +95,10 @@ void mend__stall_close_all(mend__stall_state *state, mend__stall_kind kind);
 void mend__stall_arm(mend__stall_state *state, mend__stall_item *item);
 /* The same as if it had shown life so much later. */
 void mend__stall_arm_later(mend__stall_state *state, mend__stall_item *item, uint64_t wait_ns);
-void mend__stall_arm_all(mend__stall_state *state);
 /* Its clock stood still for so long. */
 void mend__stall_shift(mend__stall_item *item, uint64_t gap_ns);
-/* The same for everything. */
-void mend__stall_shift_all(mend__stall_state *state, uint64_t gap_ns);
+/* The same for everything: each item is settled when it is looked at, its deadline when that passes. */
+void mend__stall_stand(mend__stall_state *state, uint64_t gap_ns);
 void mend__stall_free(mend__stall_state *state);
 
 /* ---- evidence_stall_events.c ---- */

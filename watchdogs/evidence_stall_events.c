@@ -21,8 +21,7 @@ static void go_on(mend__stall_state *state, mend__stall_item *item, uint64_t now
 static void end_wait(mend__stall_state *state, uint64_t now_ns) {
   if (!state->is_waiting) return;
   state->is_waiting = false;
-  mend__stall_shift_all(state, now_ns - state->waiting_ns);
-  mend__stall_arm_all(state);
+  mend__stall_stand(state, now_ns - state->waiting_ns);
 }
 
 /* ---- Calls ---- */
@@ -176,12 +175,12 @@ static void person_answered(mend__stall_state *state, const mend_event *event) {
 }
 
 static void rebase(mend__stall_state *state, const mend_clock_rebased_event *rebased) {
-  if (rebased->gap_s > 0) mend__stall_shift_all(state, mend__seconds_to_ns(rebased->gap_s));
+  if (rebased->gap_s > 0) mend__stall_stand(state, mend__seconds_to_ns(rebased->gap_s));
 }
 
-static void end_run(mend__stall_state *state, bool is_all) {
+static void end_run(mend__stall_state *state, uint64_t now_ns, bool is_all) {
   state->is_due = false;
-  state->is_waiting = false;
+  end_wait(state, now_ns);
   mend__stall_close_all(state, MEND__STALL_STREAM);
   if (is_all) mend__stall_close_all(state, MEND__STALL_CALL);
 }
@@ -193,8 +192,8 @@ static void run_event(mend__stall_state *state, const mend_event *event) {
     state->is_due = state->is_live; /* else nobody knows whether the model was asked */
     break;
   case MEND_EVENT_AGENT_START: state->is_due = state->is_live = true; break;
-  case MEND_EVENT_AGENT_END: end_run(state, false); break;
-  case MEND_EVENT_RUN_FINISHED: end_run(state, true); break;
+  case MEND_EVENT_AGENT_END: end_run(state, event->mono_ns, false); break;
+  case MEND_EVENT_RUN_FINISHED: end_run(state, event->mono_ns, true); break;
   case MEND_EVENT_APPROVAL_WAIT: wait_for_person(state, event); break;
   case MEND_EVENT_APPROVAL_GRANTED: person_answered(state, event); break;
   default: break;
@@ -204,6 +203,7 @@ static void run_event(mend__stall_state *state, const mend_event *event) {
 /* Something happened: the run is not idle, and whoever waits for it learns that it lives. */
 static void note_life(mend__stall_state *state, const mend_event *event) {
   mend__stall_item *idle = &state->idle;
+  mend__stall_settle(state, idle);
   idle->started_ns = idle->seen_ns = idle->progress_ns = event->mono_ns;
   idle->started_wall_ns = event->wall_ns;
   if (state->is_live) idle->told = 0;

@@ -43,7 +43,8 @@ static void consider_call(const mend__stall_watchdog *watchdog, const mend__stal
                           bool *has_one) {
   const uint64_t timeout_ns = item->timeout_ns;
   const uint64_t total_ns = longer(watchdog->total_ns, timeout_ns), progress_ns = progress_limit(watchdog, timeout_ns);
-  if (was_told(item, MEND__STALL_TOOL_IDLE) && item->seen_ns <= item->told_ns) return;
+  const bool told = was_told(item, MEND__STALL_TOOL_IDLE) || was_told(item, MEND__STALL_TOOL_TOTAL);
+  if (told && item->seen_ns <= item->told_ns) return;
   consider(item, (mend__stall_limit){item->started_ns, total_ns, MEND__STALL_TOOL_TOTAL}, best, has_one);
   if (item->nested > 0) return;
   consider(item, (mend__stall_limit){item->seen_ns, timeout_ns, MEND__STALL_TOOL_IDLE}, best, has_one);
@@ -94,7 +95,9 @@ void mend__stall_arm_later(mend__stall_state *state, mend__stall_item *item, uin
 
 mend__stall_item *mend__stall_find(const mend__stall_state *state, mend__stall_kind kind, uint64_t call) {
   const item_place *place = mend__table_find(&state->items, sizeof *place, key_of(kind, call));
-  return place != NULL ? place->item : NULL;
+  if (place == NULL) return NULL;
+  mend__stall_settle(state, place->item);
+  return place->item;
 }
 
 static mend__stall_item *take_item(mend__stall_state *state) {
@@ -141,12 +144,14 @@ mend_status mend__stall_open(mend__stall_state *state, mend__stall_kind kind, co
   item->call = event->call;
   item->within = 0;
   item->nested = 0;
+  item->stood_ns = state->stood_ns;
   if (mend__stall_begin(state, item, event, name) != MEND_OK) {
     give_back(state, item);
     return MEND_ENOMEM;
   }
   item_place *place = mend__table_add(&state->items, sizeof *place, key_of(kind, event->call));
   place->item = item;
+  state->open[kind]++;
   *ret_item = item;
   return MEND_OK;
 }
@@ -155,13 +160,14 @@ void mend__stall_close(mend__stall_state *state, mend__stall_item *item) {
   mend_deadlines_disarm(state->deadlines, &item->deadline);
   item_place *place = mend__table_find(&state->items, sizeof *place, key_of(item->kind, item->call));
   mend__table_take(&state->items, sizeof *place, place);
+  state->open[item->kind]--;
   give_back(state, item);
 }
 
 /* Closing one may move another to its place, so the place is looked at again. */
 void mend__stall_close_all(mend__stall_state *state, mend__stall_kind kind) {
   const item_place *places = state->items.items;
-  for (size_t i = 0; i < state->items.capacity;) {
+  for (size_t i = 0; state->open[kind] > 0 && i < state->items.capacity;) {
     const bool closes = !mend_hash_is_none(places[i].key) && places[i].item->kind == kind;
     if (closes) {
       mend__stall_close(state, places[i].item);
@@ -179,19 +185,13 @@ void mend__stall_shift(mend__stall_item *item, uint64_t gap_ns) {
   item->told_ns = add(item->told_ns, gap_ns);
 }
 
-void mend__stall_arm_all(mend__stall_state *state) {
-  const item_place *places = state->items.items;
-  for (size_t i = 0; i < state->items.capacity; i++) {
-    if (!mend_hash_is_none(places[i].key)) mend__stall_arm(state, places[i].item);
-  }
+void mend__stall_settle(const mend__stall_state *state, mend__stall_item *item) {
+  mend__stall_shift(item, state->stood_ns - item->stood_ns);
+  item->stood_ns = state->stood_ns;
 }
 
-void mend__stall_shift_all(mend__stall_state *state, uint64_t gap_ns) {
-  const item_place *places = state->items.items;
-  for (size_t i = 0; i < state->items.capacity; i++) {
-    if (!mend_hash_is_none(places[i].key)) mend__stall_shift(places[i].item, gap_ns);
-  }
-  mend__stall_shift(&state->idle, gap_ns);
+void mend__stall_stand(mend__stall_state *state, uint64_t gap_ns) {
+  state->stood_ns = add(state->stood_ns, gap_ns);
   state->waiting_ns = add(state->waiting_ns, gap_ns);
 }
 

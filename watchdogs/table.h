@@ -79,7 +79,7 @@ static inline void mend__table_take(mend__table *table, size_t item_size, void *
     memcpy(mend__table_at(table, item_size, place), there, item_size);
     place = next;
   }
-  *mend__table_at(table, item_size, place) = (mend_hash){0, 0};
+  memset(mend__table_at(table, item_size, place), 0, item_size); /* what it held has another place now */
   table->count--;
 }
 

@@ -9,6 +9,7 @@ static const struct {
 } values[] = {
     {"--mode", "evidence seed"},
     {"--fail-on", "loop stall regression budget none"},
+    {"--to", "journal otlp"},
 };
 
 static const char *words_of(const char *option) {
@@ -41,7 +42,8 @@ static void print_bash(FILE *out) {
   for (const cli_command *const *each = cli_commands; *each != NULL; each++)
     fprintf(out, "%s ", (*each)->name);
   fputs("help' ;;\n"
-        "  *) case $cur in -*) case ${COMP_WORDS[1]} in\n",
+        "  *) [[ $COMP_CWORD -ne 2 || ${COMP_WORDS[1]} != replay ]] || words='diff convert'\n"
+        "    case $cur in -*) case ${COMP_WORDS[1]} in\n",
         out);
   for (const cli_command *const *each = cli_commands; *each != NULL; each++) {
     fprintf(out, "    %s) words='", (*each)->name);
@@ -80,6 +82,7 @@ static void print_fish_option(FILE *out, const char *command, const cli_option *
 }
 
 static void print_fish(FILE *out) {
+  fputs("complete -c mend -n '__fish_seen_subcommand_from replay' -a 'diff convert'\n", out);
   for (const cli_command *const *each = cli_commands; *each != NULL; each++) {
     const cli_command *command = *each;
     fprintf(out, "complete -c mend -n __fish_use_subcommand -f -a %s -d '%s'\n", command->name, command->summary);

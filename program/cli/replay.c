@@ -41,12 +41,17 @@ static int exit_status(const replay_totals *totals) {
   return cli_fail("no transcripts: %llu files were looked at", (unsigned long long)totals->passed_over);
 }
 
+static void tell_unused_prices(void) {
+  cli_remark("--prices had no effect: no usage without a cost is of a model that it names");
+}
+
 static int play(const replay_arguments *of, replay_plan *plan,
                 int (*open_outputs)(replay_plan *plan, const replay_arguments *given)) {
   replay_totals totals;
   int result = open_outputs(plan, of);
   if (result == CLI_FINE) {
     const mend_status status = replay_batch(plan, &totals);
+    if (status == MEND_OK && of->models != NULL && totals.priced == 0) tell_unused_prices();
     result = status == MEND_OK ? exit_status(&totals) : status == MEND_ENOMEM ? cli_out_of_memory() : CLI_FAILED;
   }
   const int reason = errno; /* of standard output, which cli_finish tells */

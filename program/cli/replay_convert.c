@@ -2,6 +2,7 @@
 
 #include "core/reason.h"
 #include "program/cli/arguments.h"
+#include "program/replay/journal_writer.h"
 #include "program/replay/listen.h"
 #include "program/replay/otlp_writer.h"
 #include "program/stage/stage.h"
@@ -75,37 +76,55 @@ typedef struct conversion {
   const arguments *given;
   FILE *out;
   otlp_writer *spans;
-  mend_journal *journal;
-  mend_error error;
+  journal_writer journal;
+  bool has_clock, tells_progress; /* of the recording */
 } conversion;
-
-static mend_status attach_journal(conversion *of, stage *on) {
-  mend_journal_options journal = MEND_JOURNAL_OPTIONS_INIT;
-  journal.fd = fileno(of->out);
-  return mend_journal_open(on->bus, &journal, &of->journal, &of->error);
-}
 
 static mend_status attach(void *ctx, stage *on) {
   conversion *of = ctx;
-  if (of->given->to == TARGET_JOURNAL) return attach_journal(of, on);
   mend_subscription *subscription; /* lives as long as the bus */
-  return mend_bus_subscribe(on->bus, "*", otlp_writer_event, of->spans, NULL, &subscription);
+  of->has_clock = on->has_clock;
+  of->tells_progress = on->tells_progress;
+  if (of->spans != NULL) {
+    if (!on->has_clock) otlp_writer_make_up_times(of->spans);
+    return mend_bus_subscribe(on->bus, "*", otlp_writer_event, of->spans, NULL, &subscription);
+  }
+  const mend_status status = journal_writer_begin(&of->journal, on->has_clock, on->tells_progress);
+  if (status != MEND_OK) return status;
+  return mend_bus_subscribe(on->bus, "*", journal_writer_event, &of->journal, NULL, &subscription);
 }
 
-static int tell_failure(const conversion *of, mend_status status, const mend__buffer *failure) {
+/* What the target does not hold, in a line each. */
+static void tell_changes(const conversion *of) {
+  if (of->spans == NULL) {
+    if (!of->has_clock) cli_remark("the recording has no clock, so the journal has no times");
+    return;
+  }
+  if (!of->has_clock)
+    cli_remark("the recording has no clock: its times are made up, a millisecond apart, and what "
+               "depends on time may read otherwise");
+  if (of->has_clock && of->tells_progress)
+    cli_remark("spans do not tell what calls put out: a call that says nothing counts as hung after 10 min");
+  if (of->has_clock && otlp_writer_unannounced(of->spans) > 0)
+    cli_remark("the recording does not say when the agent was at work: as a span it was from first to last");
+  const tally *lost = otlp_writer_lost(of->spans);
+  if (lost->len == 0) return;
+  mend__buffer names;
+  mend__buffer_init(&names, NULL);
+  tally_write(&names, lost);
+  if (!names.failed) cli_remark("spans have no place for: %.*s", (int)names.len, names.data);
+  mend__buffer_free(&names);
+}
+
+static int tell_failure(mend_status status, const mend__buffer *failure) {
   if (failure->len > 0) return cli_fail("%.*s", (int)failure->len, failure->data);
-  if (of->error.message[0] != '\0') return cli_fail("%s", of->error.message);
   return status == MEND_ENOMEM ? cli_out_of_memory() : cli_fail("%s", mend_status_message(status));
 }
 
-/* The events that could not be written were counted by the bus. */
+/* The bus counts events that could not be written; the stream remembers it. */
 static mend_status finish(conversion *of) {
-  mend_status status = MEND_OK;
-  if (of->spans != NULL) status = otlp_writer_finish(of->spans);
-  if (of->journal != NULL) {
-    const mend_status closed = mend_journal_close(of->journal, &of->error);
-    if (status == MEND_OK) status = closed;
-  }
+  mend_status status = of->spans != NULL ? otlp_writer_finish(of->spans) : MEND_OK;
+  if (status == MEND_OK && ferror(of->out) != 0) status = MEND_EIO;
   if (status == MEND_OK && fflush(of->out) != 0) status = MEND_EIO;
   return status;
 }
@@ -117,18 +136,21 @@ static int play(conversion *of) {
   mend_status status = replay_listen(of->given->file, attach, of, progress, &failure);
   const mend_status finished = finish(of);
   if (status == MEND_OK) status = finished;
-  const int result = status == MEND_OK ? CLI_FINE : tell_failure(of, status, &failure);
+  if (status == MEND_OK) tell_changes(of);
+  const int result = status == MEND_OK ? CLI_FINE : tell_failure(status, &failure);
   mend__buffer_free(&failure);
   return result;
 }
 
 static int convert(const arguments *given) {
-  conversion of = {.given = given, .out = stdout, .error = MEND_ERROR_INIT};
+  conversion of = {.given = given, .out = stdout};
   if (given->output != NULL) of.out = fopen(given->output, "wxe");
   if (of.out == NULL) return cli_fail("%s: %s", given->output, mend__reason(errno));
+  journal_writer_init(&of.journal, of.out);
   of.spans = given->to == TARGET_OTLP ? otlp_writer_new(of.out) : NULL;
   int result = given->to == TARGET_OTLP && of.spans == NULL ? cli_out_of_memory() : play(&of);
   otlp_writer_free(of.spans);
+  journal_writer_free(&of.journal);
   if (given->output != NULL && fclose(of.out) != 0) result = cli_fail("%s: %s", given->output, mend__reason(errno));
   return result;
 }

@@ -103,7 +103,35 @@ static bool is_idle(const mend_option_info *info, mend_watch_mode mode) {
   return by == USED_ELSEWHERE || (by == USED_BY_EVIDENCE && mode == MEND_WATCH_MODE_SEED);
 }
 
-static mend_status tell_all_idle(const mend_options *given) {
+static bool is_pattern_of_tools(const mend_option_info *info) {
+  return begins_with(info->range, "array of names") || strstr(info->range, "pattern") != NULL;
+}
+
+/* A pattern is the beginning of a name and "*": a "*" elsewhere stands for itself. */
+static void tell_pattern(const mend_option_info *info, mend_str value) {
+  mend_json json;
+  mend_json_init(&json, value, MEND_JSON_DEPTH);
+  while (mend_json_next(&json) > MEND_JSON_END) {
+    const bool is_name = json.token == MEND_JSON_KEY || json.token == MEND_JSON_STRING;
+    const char *star = is_name && json.slice.len > 0 ? memchr(json.slice.ptr, '*', json.slice.len - 1) : NULL;
+    if (star == NULL) continue;
+    cli_remark("%s: \"%.*s\" matches no tool: only a * at the end stands for the rest of a name", info->name,
+               MEND_STR_ARG(json.slice));
+  }
+}
+
+/* The option was given another value than its default. */
+static void tell_changed(const mend_option_info *info, const mend_options *given, mend_str value) {
+  if (is_idle(info, given->mode)) {
+    tell_idle(info);
+  } else if (begins_with(info->name, "budget.") && !given->budget.enable) {
+    cli_remark("%s has no effect without budget.enable=true", info->name);
+  } else if (is_pattern_of_tools(info)) {
+    tell_pattern(info, value);
+  }
+}
+
+static mend_status tell_all_changed(const mend_options *given) {
   const mend_options defaults = MEND_OPTIONS_INIT;
   mend__buffer before, after;
   mend__buffer_init(&before, NULL);
@@ -113,9 +141,9 @@ static mend_status tell_all_idle(const mend_options *given) {
   const mend_status status = before.failed || after.failed ? MEND_ENOMEM : MEND_OK;
   mend_option_info info = {.size = sizeof info};
   for (size_t i = 0; status == MEND_OK && mend_option_at(i, &info) == MEND_OK; i++) {
-    const bool changed = !mend_str_equal(value_of(mend__buffer_text(&before), info.name),
-                                         value_of(mend__buffer_text(&after), info.name));
-    if (changed && is_idle(&info, given->mode)) tell_idle(&info);
+    const mend_str value = value_of(mend__buffer_text(&after), info.name);
+    if (mend_str_equal(value_of(mend__buffer_text(&before), info.name), value)) continue;
+    tell_changed(&info, given, value);
   }
   mend__buffer_free(&before);
   mend__buffer_free(&after);
@@ -124,5 +152,5 @@ static mend_status tell_all_idle(const mend_options *given) {
 
 mend_status replay_options_tell(const mend_options *given) {
   tell_narrow_window(given);
-  return tell_all_idle(given);
+  return tell_all_changed(given);
 }

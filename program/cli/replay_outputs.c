@@ -6,6 +6,7 @@
 #include "program/reports/report_kinds.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 static mend_status add(replay_plan *plan, report_kind *kind, FILE *out, const char *path) {
   if (kind == NULL) return MEND_ENOMEM;
@@ -27,8 +28,43 @@ static mend_status add_main(replay_plan *plan, const replay_arguments *given) {
   return status;
 }
 
-/* A file of its own; the kind is taken over. */
-static int add_file(replay_plan *plan, report_kind *kind, const char *path) {
+/* ---- Files of their own ------------------------------------------------------------------------------------ */
+
+static bool is_same_file(const struct stat *file, const char *path) {
+  struct stat other;
+  return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+}
+
+static bool begins_with(const char *path, mend_str beginning) {
+  char text[32];
+  FILE *file = fopen(path, "re");
+  const size_t got = file != NULL ? fread(text, 1, sizeof text, file) : 0;
+  if (file != NULL) fclose(file);
+  return got >= beginning.len && memcmp(text, beginning.ptr, beginning.len) == 0;
+}
+
+/* A slip of the hand must not cost a recording: what is there is written over only when it is what is written there. */
+static int check_target(const replay_plan *plan, const char *path, mend_str beginning) {
+  struct stat there;
+  if (stat(path, &there) != 0 || !S_ISREG(there.st_mode)) return CLI_FINE;
+  for (size_t i = 0; i < plan->paths->count; i++) {
+    if (is_same_file(&there, plan->paths->each[i].text))
+      return cli_fail("%s: it is to be read, not written over", path);
+  }
+  for (size_t i = 0; i < plan->output_count; i++) {
+    const char *other = plan->outputs[i].path;
+    if (other != NULL && is_same_file(&there, other)) return cli_fail("%s: two reports cannot be one file", path);
+  }
+  if (there.st_size == 0 || begins_with(path, beginning)) return CLI_FINE;
+  return cli_fail("%s: it is there and no such report; choose another name, or delete it", path);
+}
+
+/* The kind is taken over; `beginning` is how each of its reports begins. */
+static int add_file(replay_plan *plan, report_kind *kind, const char *path, mend_str beginning) {
+  if (check_target(plan, path, beginning) != CLI_FINE) {
+    mend__free(NULL, kind);
+    return CLI_FAILED;
+  }
   FILE *out = fopen(path, "we");
   const int reason = errno;
   if (out != NULL && add(plan, kind, out, path) == MEND_OK) return CLI_FINE;
@@ -39,12 +75,14 @@ static int add_file(replay_plan *plan, report_kind *kind, const char *path) {
 }
 
 static int add_page(replay_plan *plan, const replay_arguments *given, const sweep *swept) {
-  return add_file(plan, report_html_kind(plan->paths->count, swept, plan->watch), given->html);
+  return add_file(plan, report_html_kind(plan->paths->count, swept, plan->watch), given->html,
+                  MEND_STR("<!doctype html>"));
 }
 
 int replay_outputs_open(replay_plan *plan, const replay_arguments *given) {
   if (add_main(plan, given) != MEND_OK) return cli_out_of_memory();
-  int result = given->junit != NULL ? add_file(plan, report_junit_kind(), given->junit) : CLI_FINE;
+  int result = CLI_FINE;
+  if (given->junit != NULL) result = add_file(plan, report_junit_kind(), given->junit, MEND_STR("<?xml"));
   if (result == CLI_FINE && given->html != NULL) result = add_page(plan, given, NULL);
   return result;
 }

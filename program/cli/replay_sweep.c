@@ -13,7 +13,11 @@ int cli_replay_sweep(sweep *of, const replay_plan *plan, bool json, replay_total
   if (status != MEND_OK) return status == MEND_ENOMEM ? cli_out_of_memory() : CLI_FAILED;
   mend__buffer page;
   mend__buffer_init(&page, NULL);
-  (json ? sweep_write_json : sweep_write_tables)(of, &page);
+  if (json) {
+    sweep_write_json(of, &page);
+  } else {
+    sweep_write_tables(of, plan->watch, &page);
+  }
   const mend_status written = plain_write(&page, stdout);
   mend__buffer_free(&page);
   return written == MEND_OK ? CLI_FINE : written == MEND_ENOMEM ? cli_out_of_memory() : CLI_FAILED;

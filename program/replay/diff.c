@@ -110,7 +110,8 @@ static mend_status align(diff_pair *pair, const step_run *left, const step_run *
 }
 
 static mend_status compare(diff_pair *pair) {
-  static const step_run nobody;
+  static step no_steps[1];
+  static const step_run nobody = {.steps = no_steps};
   const step_run *left = pair->left != NULL ? pair->left : &nobody;
   const step_run *right = pair->right != NULL ? pair->right : &nobody;
   pair->same = count_same(left, right);

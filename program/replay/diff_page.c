@@ -238,7 +238,7 @@ static void add_run(const char *key, const step_run *run, mend__buffer *page) {
   mend__buffer_json_text(page, run != NULL ? mend_str_from(run->id) : (mend_str){NULL, 0});
 }
 
-void diff_write_json(const diff *of, mend__buffer *page) {
+static void add_pairs(const diff *of, mend__buffer *page) {
   for (size_t i = 0; i < of->count; i++) {
     const diff_pair *pair = &of->pairs[i];
     mend__buffer_char(page, '{');
@@ -259,4 +259,13 @@ void diff_write_json(const diff *of, mend__buffer *page) {
     }
     mend__buffer_str(page, MEND_STR("]}\n"));
   }
+}
+
+void diff_write_json(const diff *of, mend__buffer *page) {
+  mend__buffer raw;
+  mend__buffer_init(&raw, NULL);
+  add_pairs(of, &raw);
+  page->failed |= raw.failed;
+  plain_json_escaped(page, mend__buffer_text(&raw));
+  mend__buffer_free(&raw);
 }

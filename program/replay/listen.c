@@ -5,6 +5,9 @@
 #include "program/reports/outlets.h"
 #include "program/reports/report_kinds.h"
 
+/* As in a report without --content: what formats make of a call must not depend on who listens. */
+enum { EXCERPT_BYTES = 120 };
+
 static mend_status open_notes(outlet *to, reports *told) {
   report_kind *kind = report_notes_kind();
   report *notes = kind != NULL ? kind->open(kind, to) : NULL;
@@ -26,8 +29,12 @@ mend_status replay_listen(const char *path, mend_status (*attach)(void *ctx, sta
   outlets_init(&streams, progress ? &shown : NULL);
   const size_t notes = outlets_add(&streams, stderr);
   file_outlets_open(&outs, &streams, 0);
-  const replay_settings settings = {
-      .watch = &nothing, .reports = &told, .progress = streams.progress, .attach = attach, .attach_ctx = ctx};
+  const replay_settings settings = {.watch = &nothing,
+                                    .content_bytes = EXCERPT_BYTES,
+                                    .reports = &told,
+                                    .progress = streams.progress,
+                                    .attach = attach,
+                                    .attach_ctx = ctx};
   replay_summary summary;
   mend_status status = open_notes(&outs.each[notes], &told);
   if (status == MEND_OK) status = replay_play(path, &settings, &summary, failure);

@@ -36,6 +36,10 @@ static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
     mend__buffer_printf(failure, "%s: it is empty", of->name);
     return status;
   }
+  if (status == MEND_EINVAL) {
+    mend__buffer_printf(failure, "%s: %s", of->name, of->in.problem);
+    return status;
+  }
   mend__buffer reasons;
   mend__buffer_init(&reasons, NULL);
   if (status == MEND_OK) status = format_choose(&of->in, &of->choice, &reasons);
@@ -56,7 +60,7 @@ static mend_status choose_format(play *of, int fd, mend__buffer *failure) {
 static mend_status open_stage(play *of, mend__buffer *failure) {
   mend_error error = MEND_ERROR_INIT;
   const format *as = of->choice.format;
-  const stage_start start = {of->choice.first_ts_ns, as->tells_progress, as->any_order};
+  const stage_start start = {of->choice.first_ts_ns, of->choice.tells_progress, as->any_order};
   const mend_status status = stage_open(&of->on, of->settings, of->path, of->choice.has_ts ? &start : NULL, &error);
   of->on.name = of->name;
   if (status == MEND_OK) return MEND_OK;
@@ -76,12 +80,25 @@ static mend_status tell_broken(play *of, const input_row *row, const char *probl
   return reports_broken(of->settings->reports, row->number, problem);
 }
 
+/* A row of which nothing was published may be none of this file's. Where rows are held back that is not known. */
+static mend_status check_kind(play *of, const input_row *row) {
+  const format *as = of->choice.format;
+  if (as->any_order || as->finish != NULL) return MEND_OK;
+  const format *other = format_of_stranger(as, row->text);
+  if (other == NULL) return MEND_OK;
+  char problem[128];
+  snprintf(problem, sizeof problem, "a row of another kind: %s", other->title);
+  return tell_broken(of, row, problem);
+}
+
 static mend_status play_row(play *of, const input_row *row) {
   of->on.counts.rows++;
   if (row->problem != NULL) return tell_broken(of, row, row->problem);
   mend_error error = MEND_ERROR_INIT;
   mend_status status = stage_begin_row(&of->on, row->number, row->text);
+  const uint64_t published = of->on.published;
   if (status == MEND_OK) status = of->choice.format->play(&of->on, row, &error);
+  if (status == MEND_OK && of->on.published == published) return check_kind(of, row);
   if (!is_broken_row(status)) return status;
   if (row->unfinished && status == MEND_ESYNTAX) return tell_broken(of, row, "cut off: whoever wrote it was stopped");
   if (error.message[0] == '\0') return tell_broken(of, row, mend_status_message(status));

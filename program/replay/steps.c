@@ -47,10 +47,17 @@ static step_run *add_run(step_list *list, mend_str id) {
   return run;
 }
 
-static step_run *run_of(step_list *list, const mend_event *event) {
+/* NULL with MEND_OK: of as many runs as are kept it is none. */
+static mend_status find_run(step_list *list, const mend_event *event, step_run **ret_run) {
   const mend_str id = mend_run_id(event->run);
-  step_run *run = mend__strmap_get(&list->by_id, id);
-  return run != NULL ? run : add_run(list, id);
+  *ret_run = mend__strmap_get(&list->by_id, id);
+  if (*ret_run != NULL) return MEND_OK;
+  if (list->count == STEP_RUNS_MAX) {
+    list->dropped += event->kind == MEND_EVENT_TOOL_BEFORE;
+    return MEND_OK;
+  }
+  *ret_run = add_run(list, id);
+  return *ret_run != NULL ? MEND_OK : MEND_ENOMEM;
 }
 
 /* ---- Hashes and texts -------------------------------------------------------------------------------------- */
@@ -78,7 +85,7 @@ static size_t keep_text(step_list *list, mend_str json) {
 
 static step *add_step(step_run *run) {
   if (run->count == run->capacity) {
-    const size_t capacity = run->capacity == 0 ? 64 : 2 * run->capacity;
+    const size_t capacity = run->capacity == 0 ? 4 : 2 * run->capacity;
     step *steps = mend__realloc(NULL, run->steps, capacity * sizeof *steps);
     if (steps == NULL) return NULL;
     run->steps = steps;
@@ -148,8 +155,9 @@ static mend_status end_step(step_list *list, step_run *run, const mend_any_event
 
 mend_status step_list_event(void *ctx, const mend_event *event) {
   step_list *list = ctx;
-  step_run *run = run_of(list, event);
-  if (run == NULL) return MEND_ENOMEM;
+  step_run *run;
+  const mend_status status = find_run(list, event, &run);
+  if (run == NULL) return status;
   switch (event->kind) {
   case MEND_EVENT_TOOL_BEFORE: return begin_step(list, run, (const mend_tool_before_event *)event);
   case MEND_EVENT_TOOL_AFTER:

@@ -6,8 +6,8 @@
 #include "core/strmap.h"
 #include "mend.h"
 
-/* So many calls of a file are kept, and so many bytes of arguments and answers of each. */
-enum { STEPS_MAX = 200000, STEP_TEXT_MAX = 200 };
+/* So many calls and runs of a file are kept, and so many bytes of arguments and answers of each call. */
+enum { STEPS_MAX = 200000, STEP_RUNS_MAX = 65536, STEP_TEXT_MAX = 200 };
 
 /* A call. Its texts are in the list's block. */
 typedef struct step {

@@ -49,8 +49,12 @@ mend_status sweep_options(const sweep *of, size_t setting, const mend_options *b
  * be read is told once, and counted in *ret_totals. An interrupt leaves out what has not been begun. MEND_ENOMEM. */
 mend_status sweep_run(sweep *of, const replay_plan *plan, replay_totals *ret_totals);
 
-/* A table for people: the last two axes as rows and columns, one table for each setting of the others. */
-void sweep_write_tables(const sweep *of, mend__buffer *page);
+/* The setting that comes to the same options as `watch`; cell_count when none does. */
+size_t sweep_find(const sweep *of, const mend_options *watch);
+
+/* A table for people: the last two axes as rows and columns, one table for each setting of the others. The setting of
+ * `watch` is marked, and named at the end. */
+void sweep_write_tables(const sweep *of, const mend_options *watch, mend__buffer *page);
 /* One JSON object a setting, a line each. */
 void sweep_write_json(const sweep *of, mend__buffer *page);
 

@@ -2,6 +2,7 @@
 #include "program/replay/sweep.h"
 
 #include "core/options_json.h"
+#include "program/reports/plain.h"
 
 #include <stdio.h>
 
@@ -40,6 +41,29 @@ mend_status sweep_options(const sweep *of, size_t setting, const mend_options *b
   return status;
 }
 
+static bool same_options(const mend_options *a, const mend_options *b) {
+  mend__buffer a_text, b_text;
+  mend__buffer_init(&a_text, NULL);
+  mend__buffer_init(&b_text, NULL);
+  mend__options_write(&a_text, a);
+  mend__options_write(&b_text, b);
+  const bool same = !a_text.failed && mend_str_equal(mend__buffer_text(&a_text), mend__buffer_text(&b_text));
+  mend__buffer_free(&a_text);
+  mend__buffer_free(&b_text);
+  return same;
+}
+
+size_t sweep_find(const sweep *of, const mend_options *watch) {
+  for (size_t i = 0; i < of->cell_count; i++) {
+    mend_option_tree *tree = NULL;
+    if (of->cells[i].left_out || sweep_options(of, i, watch, &tree, NULL) != MEND_OK) continue;
+    const bool same = same_options(mend_option_tree_get(tree), watch);
+    mend_option_tree_free(tree);
+    if (same) return i;
+  }
+  return of->cell_count;
+}
+
 /* ---- Tables ---- */
 
 static size_t widest(const sweep_axis *axis) {
@@ -49,10 +73,10 @@ static size_t widest(const sweep_axis *axis) {
   return width;
 }
 
-static void write_cell(mend__buffer *page, const sweep_cell *cell, size_t width) {
+static void write_cell(mend__buffer *page, const sweep_cell *cell, bool in_use, size_t width) {
   char text[24] = "-";
-  if (!cell->left_out) snprintf(text, sizeof text, "%llu", (unsigned long long)cell->incidents);
-  mend__buffer_printf(page, "  %*s", (int)width, text);
+  if (!cell->left_out) snprintf(text, sizeof text, "%s%llu", in_use ? "*" : "", (unsigned long long)cell->incidents);
+  mend__buffer_printf(page, " %*s", (int)width + 1, text);
 }
 
 static const char ONLY_COLUMN[] = "incidents";
@@ -77,7 +101,7 @@ static size_t write_corner(mend__buffer *page, const sweep_axis *rows, const swe
 }
 
 /* `first` is the first setting of the table; its rows follow each other. */
-static void write_table(const sweep *of, mend__buffer *page, size_t first) {
+static void write_table(const sweep *of, mend__buffer *page, size_t first, size_t in_use) {
   const bool is_list = of->axis_count == 1;
   const sweep_axis *rows = &of->axes[of->axis_count - (is_list ? 1 : 2)];
   const sweep_axis *columns = is_list ? NULL : rows + 1;
@@ -91,7 +115,7 @@ static void write_table(const sweep *of, mend__buffer *page, size_t first) {
   for (size_t i = 0; i < rows->count; i++) {
     mend__buffer_printf(page, "%-*.*s", (int)corner, MEND_STR_ARG(rows->values[i]));
     for (size_t j = 0; j < column_count; j++)
-      write_cell(page, &of->cells[first + i * column_count + j], width);
+      write_cell(page, &of->cells[first + i * column_count + j], first + i * column_count + j == in_use, width);
     mend__buffer_char(page, '\n');
   }
 }
@@ -105,15 +129,37 @@ static void write_others(const sweep *of, mend__buffer *page, size_t first) {
   if (of->axis_count > 2) mend__buffer_char(page, '\n');
 }
 
-void sweep_write_tables(const sweep *of, mend__buffer *page) {
+/* "The setting in use: loop.k=3, loop.n=6 (4 incidents in 2 files)" */
+static void write_setting_in_use(const sweep *of, mend__buffer *page, size_t in_use) {
+  if (in_use == of->cell_count) {
+    mend__buffer_str(page, MEND_STR("\nThe setting in use is none of these.\n"));
+    return;
+  }
+  mend__buffer_str(page, MEND_STR("\nThe setting in use: "));
+  for (size_t i = 0; i < of->axis_count; i++) {
+    const sweep_axis *axis = &of->axes[i];
+    mend__buffer_printf(page, "%s%.*s=%.*s", i > 0 ? ", " : "", MEND_STR_ARG(axis->name),
+                        MEND_STR_ARG(axis->values[sweep_index(of, in_use, i)]));
+  }
+  mend__buffer_str(page, MEND_STR(" ("));
+  plain_count(page, of->cells[in_use].incidents, "incident");
+  mend__buffer_str(page, MEND_STR(" in "));
+  plain_count(page, of->cells[in_use].files, "file");
+  mend__buffer_str(page, MEND_STR(")\n"));
+}
+
+void sweep_write_tables(const sweep *of, const mend_options *watch, mend__buffer *page) {
+  const size_t in_use = sweep_find(of, watch);
   size_t settings = of->axes[of->axis_count - 1].count;
   if (of->axis_count > 1) settings *= of->axes[of->axis_count - 2].count;
-  mend__buffer_str(page, MEND_STR("Incidents by setting (-: the options contradict each other)\n"));
+  mend__buffer_printf(page, "Incidents by setting (-: the options contradict each other%s)\n",
+                      in_use < of->cell_count ? "; *: in use" : "");
   for (size_t first = 0; first < of->cell_count; first += settings) {
     mend__buffer_char(page, '\n');
     write_others(of, page, first);
-    write_table(of, page, first);
+    write_table(of, page, first, in_use);
   }
+  write_setting_in_use(of, page, in_use);
 }
 
 /* ---- JSON ---- */

@@ -71,8 +71,18 @@ static void put_worst(writer *to, mend__buffer *page, const replay_worst *worst)
   }
 }
 
+static void put_open_ends(writer *to, mend__buffer *page, const replay_totals *totals) {
+  if (totals->runs_open == 0) return;
+  mend__buffer *line = writer_begin(to);
+  plain_count(line, totals->runs_open, "run");
+  mend__buffer_str(line, totals->runs_open == 1 ? MEND_STR(" ends") : MEND_STR(" end"));
+  mend__buffer_str(line, MEND_STR(" in the middle of a call."));
+  writer_put_paragraph(to, page);
+}
+
 void closing_put(writer *to, mend__buffer *page, const replay_totals *totals) {
   put_files(to, page, totals);
+  put_open_ends(to, page, totals);
   if (totals->detections == 0) return;
   put_incidents(to, page, totals);
   put_saved(to, page, totals);

@@ -120,6 +120,8 @@ typedef struct replay_run {
   uint64_t start_ns, end_ns; /* wall times of its first and last event */
   replay_use used;
   uint64_t results, unfinished, detections, incidents;
+  mend_str open_tool;             /* of the unfinished call that began last, */
+  uint64_t open_row, open_ns;     /* and where and when it began */
   uint64_t failing;               /* detections that decide about the exit status */
   const replay_trouble *troubles; /* one a kind; NULL when nothing was detected */
   replay_stop stop;
@@ -135,6 +137,7 @@ typedef struct replay_counts {
   uint64_t open_calls_dropped;   /* begun while too many were open in their run */
   uint64_t results_without_call; /* among the results */
   uint64_t unfinished;
+  uint64_t runs_open; /* that end with unfinished calls */
   uint64_t detections;
   uint64_t failing;         /* of them decide about the exit status */
   uint64_t incidents;       /* what the detections are about; not told apart beyond INCIDENTS_MAX */
@@ -145,6 +148,7 @@ typedef struct replay_counts {
   uint64_t doubted;         /* rows with such members */
   uint64_t calls_without_id, calls_without_args;
   uint64_t readings_unused; /* of confidence, while nobody watches it */
+  uint64_t priced;          /* usages whose cost the table of prices told */
   uint64_t slow_calls;      /* took longer than stall.timeout_s, which does not hold for this kind of recording */
   uint64_t late_times;      /* times that came after the file had been taken for one without a clock */
 } replay_counts;
@@ -191,7 +195,7 @@ typedef struct replay_totals {
   uint64_t unreadable;  /* those that could not be read or were named and no transcripts, */
   uint64_t passed_over; /* those found in folders that are no transcripts, */
   uint64_t troubled;    /* and those with detections */
-  uint64_t runs, calls, detections, failing, incidents, runs_stopped;
+  uint64_t runs, calls, detections, failing, incidents, runs_stopped, runs_open, priced;
   tally files_by_detector; /* in how many files each found something */
   tally by_reason;         /* incidents */
   replay_use used, saved;

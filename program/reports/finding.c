@@ -67,7 +67,7 @@ static void append_members(mend__buffer *line, mend_str object, bool all, const 
     const mend_str key = json.slice;
     mend_str value;
     if (mend_json_value(&json, &value) != MEND_OK) return;
-    if (told) continue;
+    if (told || mend_str_equal(value, MEND_STR("null"))) continue;
     mend__buffer_str(line, mend_str_from(before));
     plain_text(line, key, 80);
     mend__buffer_char(line, ' ');

@@ -78,7 +78,8 @@ static void write_loop(mend__buffer *line, const replay_run *run, const replay_t
     return;
   }
   const uint64_t calls = loop->calls < run->used.calls ? loop->calls : run->used.calls;
-  mend__buffer_printf(line, "%llu of ", (unsigned long long)calls);
+  plain_number(line, calls);
+  mend__buffer_str(line, MEND_STR(" of "));
   plain_count(line, run->used.calls, "call");
   mend__buffer_printf(line, " %s", words != NULL ? words : "went round in a circle");
   write_tool(line, loop);
@@ -124,9 +125,28 @@ static void (*const write_trouble[REPLAY_KINDS])(mend__buffer *, const replay_ru
     [REPLAY_BUDGET] = write_budget, [REPLAY_OTHER] = write_other,
 };
 
+void headline_write_open(mend__buffer *line, mend_str tool, uint64_t unfinished, uint64_t since_ns) {
+  mend__buffer_str(line, MEND_STR("ends in the middle of "));
+  if (unfinished > 1) {
+    plain_count(line, unfinished, "call");
+  } else if (tool.len > 0) {
+    plain_text(line, tool, 64);
+  } else {
+    mend__buffer_str(line, MEND_STR("a call"));
+  }
+  if (since_ns == 0) return;
+  mend__buffer_str(line, unfinished > 1 ? MEND_STR(", the last open since ") : MEND_STR(", open since "));
+  plain_clock(line, since_ns);
+}
+
 void headline_write(mend__buffer *line, const replay_run *run) {
   if (run->detections == 0) {
-    mend__buffer_str(line, MEND_STR("all is well: "));
+    if (run->unfinished > 0) {
+      headline_write_open(line, run->open_tool, run->unfinished, run->open_ns);
+      mend__buffer_str(line, MEND_STR(": "));
+    } else {
+      mend__buffer_str(line, MEND_STR("all is well: "));
+    }
     plain_count(line, run->used.calls, "call");
     if (run->used.ns > 0) mend__buffer_str(line, MEND_STR(", "));
     if (run->used.ns > 0) plain_duration(line, run->used.ns);

@@ -72,14 +72,12 @@ static void put_runs(const overview *of, writer *to, mend__buffer *page, const r
     mend__buffer_str(page, mend__buffer_text(&of->only));
     return;
   }
-  mend__buffer_printf(page, "%llu of ", (unsigned long long)of->troubled);
+  plain_number(page, of->troubled);
+  mend__buffer_str(page, MEND_STR(" of "));
   plain_count(page, summary->counts.runs, "run");
   mend__buffer_str(page, of->troubled == 1 ? MEND_STR(" is in trouble:\n") : MEND_STR(" are in trouble:\n"));
   mend__buffer_bytes(page, of->runs.data, of->runs.len);
-  if (of->troubled > OVERVIEW_RUNS) {
-    mend__buffer_printf(page, "%*sand %llu more\n", WRITER_INDENT, "",
-                        (unsigned long long)(of->troubled - OVERVIEW_RUNS));
-  }
+  if (of->troubled > OVERVIEW_RUNS) writer_put_more(page, of->troubled - OVERVIEW_RUNS);
   put_together(to, page, summary);
 }
 
@@ -101,16 +99,44 @@ static void put_path(writer *to, mend__buffer *page) {
   if (!to->line.failed) writer_styled(to, page, BOLD, to->line.data);
 }
 
-/* "all is well: 2 runs, 11 calls, 43 s" */
+/* "ends in the middle of bash, open since 09:06:02", or "2 of 3 runs end in the middle of a call" */
+static void write_open_end(mend__buffer *line, const replay_summary *summary) {
+  const replay_counts *counts = &summary->counts;
+  const replay_open_call *last = &summary->open[summary->open_count > 0 ? summary->open_count - 1 : 0];
+  if (counts->runs == 1) {
+    headline_write_open(line, mend_str_from(last->tool), counts->unfinished, last->since_ns);
+    return;
+  }
+  plain_number(line, counts->runs_open);
+  mend__buffer_str(line, MEND_STR(" of "));
+  plain_count(line, counts->runs, "run");
+  mend__buffer_str(line, counts->runs_open == 1 ? MEND_STR(" ends") : MEND_STR(" end"));
+  mend__buffer_str(line, MEND_STR(" in the middle of a call"));
+}
+
+/* "all is well: 2 runs, 11 calls, 43 s", or how it ends instead */
 static void put_well(writer *to, mend__buffer *page, const replay_summary *summary, const char *beginning) {
   const uint64_t ns = summary->end_ns - summary->start_ns;
-  writer_styled(to, page, GOOD, beginning);
+  if (summary->counts.unfinished > 0) {
+    const size_t at = page->len;
+    write_open_end(page, summary);
+    if (!page->failed && beginning[0] == 'A' && page->data[at] == 'e') page->data[at] = 'E';
+  } else {
+    writer_styled(to, page, GOOD, beginning);
+  }
   mend__buffer_str(page, MEND_STR(": "));
   if (summary->counts.runs > 1) plain_count(page, summary->counts.runs, "run");
   if (summary->counts.runs > 1) mend__buffer_str(page, MEND_STR(", "));
   plain_count(page, summary->counts.calls, "call");
   if (ns > 0) mend__buffer_str(page, MEND_STR(", "));
   if (ns > 0) plain_duration(page, ns);
+}
+
+static void put_unfinished_count(mend__buffer *page, uint64_t count) {
+  if (count == 0) return;
+  mend__buffer_str(page, MEND_STR(", "));
+  plain_number(page, count);
+  mend__buffer_str(page, MEND_STR(" unfinished"));
 }
 
 void overview_put_line(writer *to, mend__buffer *page, const replay_summary *summary) {
@@ -120,7 +146,7 @@ void overview_put_line(writer *to, mend__buffer *page, const replay_summary *sum
   put_well(to, page, summary, "all is well");
   mend__buffer_printf(page, " (%s, ", to->file->title);
   plain_count(page, counts->rows, to->file->row);
-  if (counts->unfinished > 0) mend__buffer_printf(page, ", %llu unfinished", (unsigned long long)counts->unfinished);
+  put_unfinished_count(page, counts->unfinished);
   mend__buffer_str(page, to->file->has_clock ? MEND_STR(")\n") : MEND_STR(", no clock)\n"));
 }
 
@@ -135,7 +161,7 @@ static void put_head(writer *to, mend__buffer *page, const replay_summary *summa
   plain_count(page, counts->calls, "call");
   mend__buffer_str(page, MEND_STR(", "));
   plain_count(page, counts->results, "result");
-  if (counts->unfinished > 0) mend__buffer_printf(page, ", %llu unfinished", (unsigned long long)counts->unfinished);
+  put_unfinished_count(page, counts->unfinished);
   if (summary->used.tokens > 0) mend__buffer_str(page, MEND_STR(", "));
   if (summary->used.tokens > 0) plain_count(page, summary->used.tokens, "token");
   if (summary->used.cost_usd > 0) mend__buffer_str(page, MEND_STR(", "));
@@ -168,6 +194,11 @@ static void put_verdict(writer *to, mend__buffer *page, const replay_summary *su
     mend__buffer_str(page, MEND_STR(".\n"));
   } else {
     writer_styled(to, page, GOOD, "Nothing was detected.");
+    if (summary->counts.unfinished > 0) {
+      mend__buffer_str(page, summary->counts.runs == 1 ? MEND_STR(" It ") : MEND_STR(" "));
+      write_open_end(page, summary);
+      mend__buffer_char(page, '.');
+    }
     mend__buffer_char(page, '\n');
   }
 }
@@ -207,5 +238,5 @@ void overview_put_unfinished(writer *to, mend__buffer *page, const replay_summar
   for (size_t i = 0; i < summary->open_count; i++)
     put_open_call(to, page, &summary->open[i], summary->counts.runs > 1);
   const uint64_t more = summary->counts.unfinished - summary->open_count;
-  if (more > 0) mend__buffer_printf(page, "%*sand %llu more\n", WRITER_INDENT, "", (unsigned long long)more);
+  writer_put_more(page, more);
 }

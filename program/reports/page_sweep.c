@@ -1,6 +1,5 @@
 #include "program/reports/page_sweep.h"
 
-#include "core/options_json.h"
 #include "program/reports/page_record.h"
 
 static const size_t NAME_BYTES = 200;
@@ -31,30 +30,6 @@ static void write_cell(mend__buffer *record, const sweep_cell *cell) {
   mend__buffer_free(&reasons);
 }
 
-static bool same_options(const mend_options *a, const mend_options *b) {
-  mend__buffer a_text, b_text;
-  mend__buffer_init(&a_text, NULL);
-  mend__buffer_init(&b_text, NULL);
-  mend__options_write(&a_text, a);
-  mend__options_write(&b_text, b);
-  const bool same = !a_text.failed && mend_str_equal(mend__buffer_text(&a_text), mend__buffer_text(&b_text));
-  mend__buffer_free(&a_text);
-  mend__buffer_free(&b_text);
-  return same;
-}
-
-/* cell_count when there is none. */
-static size_t find_setting(const sweep *of, const mend_options *watch) {
-  for (size_t i = 0; i < of->cell_count; i++) {
-    mend_option_tree *tree = NULL;
-    if (of->cells[i].left_out || sweep_options(of, i, watch, &tree, NULL) != MEND_OK) continue;
-    const bool same = same_options(mend_option_tree_get(tree), watch);
-    mend_option_tree_free(tree);
-    if (same) return i;
-  }
-  return of->cell_count;
-}
-
 void page_sweep_write(mend__buffer *record, const sweep *of, const mend_options *watch) {
   page_record_begin(record);
   mend__buffer_str(record, MEND_STR("{\"t\":\"sweep\",\"axes\":["));
@@ -68,7 +43,7 @@ void page_sweep_write(mend__buffer *record, const sweep *of, const mend_options 
     write_cell(record, &of->cells[i]);
   }
   mend__buffer_char(record, ']');
-  const size_t current = find_setting(of, watch);
+  const size_t current = sweep_find(of, watch);
   if (current < of->cell_count) page_add_count(record, "current", current);
   mend__buffer_char(record, '}');
 }

@@ -15,7 +15,8 @@ static void escape(mend__buffer *buffer, uint32_t code) {
   case '\n': mend__buffer_str(buffer, MEND_STR("\\n")); break;
   case '\r': mend__buffer_str(buffer, MEND_STR("\\r")); break;
   case '\t': mend__buffer_str(buffer, MEND_STR("\\t")); break;
-  default: mend__buffer_printf(buffer, code < 0x100 ? "\\x%02x" : "\\u%04x", (unsigned)code);
+  default:
+    mend__buffer_printf(buffer, code < 0x100 ? "\\x%02x" : code < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)code);
   }
 }
 
@@ -75,7 +76,8 @@ void plain_sentences(mend__buffer *buffer, const char *before, mend_str sentence
 
 void plain_keep(char *to, size_t size, mend_str text) {
   const size_t len = mend__utf8_cut(text, size - 1);
-  if (len > 0) memcpy(to, text.ptr, len);
+  for (size_t i = 0; i < len; i++)
+    to[i] = text.ptr[i] != '\0' ? text.ptr[i] : '?'; /* it ends no name */
   to[len] = '\0';
 }
 
@@ -87,7 +89,8 @@ void plain_json_escaped(mend__buffer *buffer, mend_str json) {
     const uint32_t code = mend__utf8_decode((mend_str){json.ptr + at, len});
     if (code < 0x7F || mend__shows_as_itself(code)) continue;
     mend__buffer_bytes(buffer, json.ptr + copied, at - copied);
-    mend__buffer_printf(buffer, "\\u%04x", (unsigned)code);
+    char escaped[MEND__JSON_ESCAPE_MAX];
+    mend__buffer_bytes(buffer, escaped, mend__escape_code(code, escaped));
     copied = at + len;
   }
   mend__buffer_bytes(buffer, json.ptr + copied, json.len - copied);
@@ -171,7 +174,7 @@ void plain_duration(mend__buffer *buffer, uint64_t ns) {
   }
 }
 
-static void grouped(mend__buffer *buffer, uint64_t number) {
+void plain_number(mend__buffer *buffer, uint64_t number) {
   char digits[24];
   const int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
   for (int i = 0; i < len; i++) {
@@ -181,7 +184,7 @@ static void grouped(mend__buffer *buffer, uint64_t number) {
 }
 
 void plain_count(mend__buffer *buffer, uint64_t count, const char *one) {
-  grouped(buffer, count);
+  plain_number(buffer, count);
   mend__buffer_printf(buffer, " %s%s", one, count == 1 ? "" : "s");
 }
 
@@ -195,6 +198,6 @@ void plain_money(mend__buffer *buffer, double usd) {
   size_t len = strlen(digits);
   while (parts > 100 && len > 2 && digits[len - 1] == '0')
     len--;
-  grouped(buffer, units / parts);
+  plain_number(buffer, units / parts);
   mend__buffer_printf(buffer, ".%.*s USD", (int)len, digits);
 }

@@ -37,6 +37,8 @@ void plain_date(mend__buffer *buffer, uint64_t wall_ns);
 /* 0.5 s, 12 s, 7 min 31 s, 2 h 3 min, 3 d 4 h */
 void plain_duration(mend__buffer *buffer, uint64_t ns);
 /* "1 call", "2 calls", "1,234 calls" */
+/* "12,345" */
+void plain_number(mend__buffer *buffer, uint64_t number);
 void plain_count(mend__buffer *buffer, uint64_t count, const char *one);
 /* 1.50 USD, 0.0042 USD */
 void plain_money(mend__buffer *buffer, double usd);

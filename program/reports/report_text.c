@@ -120,8 +120,7 @@ static void put_rows(mend__buffer *page, const row_list *rows, uint64_t count, c
   mend__buffer_printf(page, " %s:\n", what);
   mend__buffer_bytes(page, rows->lines.data, rows->lines.len);
   if (rows->count < shown) shown = rows->count;
-  if (count > shown)
-    mend__buffer_printf(page, "%*sand %llu more\n", WRITER_INDENT, "", (unsigned long long)(count - shown));
+  if (count > shown) writer_put_more(page, count - shown);
 }
 
 static void put_page(text_report *to, mend__buffer *page, const replay_summary *summary) {

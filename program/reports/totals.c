@@ -68,6 +68,8 @@ void replay_totals_add(replay_totals *of, const replay_summary *summary) {
   of->detections += counts->detections;
   of->failing += counts->failing;
   of->incidents += counts->incidents;
+  of->priced += counts->priced;
+  of->runs_open += counts->runs_open;
   of->runs_stopped += counts->runs_stopped;
   of->used = replay_use_sum(of->used, summary->used);
   of->saved = replay_use_sum(of->saved, summary->saved);

@@ -47,3 +47,10 @@ void writer_put_paragraph(writer *to, mend__buffer *page) {
 void writer_row(writer *to, mend__buffer *page, uint64_t row) {
   mend__buffer_printf(page, "%s %llu", to->file->row, (unsigned long long)row);
 }
+
+void writer_put_more(mend__buffer *page, uint64_t more) {
+  if (more == 0) return;
+  mend__buffer_printf(page, "%*sand ", WRITER_INDENT, "");
+  plain_number(page, more);
+  mend__buffer_str(page, MEND_STR(" more\n"));
+}

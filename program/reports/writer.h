@@ -32,5 +32,7 @@ void writer_put_paragraph(writer *to, mend__buffer *page);
 mend_str writer_plain(writer *to, mend_str text, size_t max_chars);
 /* Appends "line 12" or "element 12". */
 void writer_row(writer *to, mend__buffer *page, uint64_t row);
+/* "and 12 more", as an item; nothing for 0. */
+void writer_put_more(mend__buffer *page, uint64_t more);
 
 #endif

@@ -58,6 +58,7 @@ static void stop_at(run_record *of, const replay_detection *found, bool at_call)
   const uint64_t at_ns = found->detection->wall_ns;
   findings->stop = (replay_stop){.row = found->row, .at_ns = at_ns, .action = found->action.kind};
   findings->before = of->used;
+  findings->away_before_ns = of->away_ns;
   if (at_call) findings->before.calls--;
 }
 
@@ -111,7 +112,8 @@ void run_record_describe(const run_record *of, replay_run *ret_run) {
   ret_run->saved.calls = of->used.calls - findings->before.calls;
   ret_run->saved.tokens = of->used.tokens - findings->before.tokens;
   ret_run->saved.cost_usd = of->used.cost_usd - findings->before.cost_usd;
-  if (of->end_ns > findings->stop.at_ns) ret_run->saved.ns = of->end_ns - findings->stop.at_ns;
+  const uint64_t away_ns = of->away_ns - findings->away_before_ns;
+  if (of->end_ns > findings->stop.at_ns + away_ns) ret_run->saved.ns = of->end_ns - findings->stop.at_ns - away_ns;
 }
 
 void run_record_free(run_record *of) { mend__free(NULL, of->findings); }

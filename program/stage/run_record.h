@@ -10,12 +10,14 @@ typedef struct run_findings {
   uint64_t most_calls[REPLAY_KINDS]; /* of one incident */
   uint64_t detections, incidents, failing;
   replay_stop stop;
-  replay_use before; /* what had been done at the stop */
+  replay_use before;       /* what had been done at the stop, */
+  uint64_t away_before_ns; /* and how long it had waited */
 } run_findings;
 
 typedef struct run_record {
   uint64_t first_row, last_row, start_ns, end_ns;
-  replay_use used; /* its ns count at the end only */
+  uint64_t away_ns; /* that it waited for a person to say something */
+  replay_use used;  /* its ns count at the end only */
   uint64_t results;
   run_findings *findings;
 } run_record;

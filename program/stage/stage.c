@@ -5,6 +5,7 @@
 #include "program/reports/plain.h"
 #include "program/stage/stage_internal.h"
 #include "program/stage/stage_later.h"
+#include "program/stage/subagents.h"
 
 #include <stdio.h>
 
@@ -26,6 +27,28 @@ static void name_default_run(stage *on, const char *path) {
   snprintf(on->default_run, sizeof on->default_run, "%.*s", MEND_STR_ARG(name));
 }
 
+/* The options, as a recording that does not tell what calls put out while they run needs them; `limits` is what they
+ * point to. */
+static mend_status wait_longer(const stage *on, mend_options *watch, mend__buffer *limits) {
+  if (on->patience_ns == 0) return MEND_OK;
+  watch->stall.timeout_s = on->settings->silent_timeout_s;
+  if (watch->stall.total_s <= watch->stall.timeout_s) return MEND_OK;
+  const mend_status status = subagents_write_limits(&watch->stall, limits);
+  watch->stall.tool_timeout_s = mend__buffer_text(limits);
+  return status;
+}
+
+static mend_status watch_bus(const stage *on, mend_error *error) {
+  mend__buffer limits;
+  mend__buffer_init(&limits, NULL);
+  mend_options watch = *on->settings->watch;
+  if (!on->has_clock) watch.stall.enable = false;
+  mend_status status = wait_longer(on, &watch, &limits);
+  if (status == MEND_OK) status = mend_bus_watch(on->bus, &watch, error);
+  mend__buffer_free(&limits);
+  return status;
+}
+
 static mend_status open_bus(stage *on, mend_error *error) {
   const uint64_t start_ns = on->waiting ? 0 : on->start_ns;
   const mend_time start = {start_ns, start_ns};
@@ -36,10 +59,7 @@ static mend_status open_bus(stage *on, mend_error *error) {
   options.clock = on->clock;
   options.id_seed = 1; /* spans that are not in the recording are the same each time */
   if (status == MEND_OK) status = mend_bus_new(&options, &on->bus, error);
-  mend_options watch = *on->settings->watch;
-  if (!on->has_clock) watch.stall.enable = false;
-  if (on->patience_ns > 0) watch.stall.timeout_s = on->settings->silent_timeout_s;
-  if (status == MEND_OK) status = mend_bus_watch(on->bus, &watch, error);
+  if (status == MEND_OK) status = watch_bus(on, error);
   if (status == MEND_OK) {
     status = mend_bus_subscribe(on->bus, "healing.detection", stage_hear_detection, on, NULL, &on->subscription);
   }
@@ -54,6 +74,7 @@ mend_status stage_open(stage *on, const replay_settings *settings, const char *p
   *on = (stage){.settings = settings, .has_clock = start != NULL};
   on->any_order = on->waiting = start != NULL && start->any_order;
   if (start != NULL) {
+    on->tells_progress = start->tells_progress;
     on->start_ns = on->now_ns = start->wall_ns;
     const double given_s = settings->watch->stall.timeout_s;
     if (!start->tells_progress && settings->silent_timeout_s > given_s) on->patience_ns = mend__seconds_to_ns(given_s);
@@ -124,10 +145,21 @@ static bool ends_call(mend_event_kind kind) {
          kind == MEND_EVENT_TOOL_ABORTED || kind == MEND_EVENT_TOOL_CANCELLED;
 }
 
-/* What is noted of an event before it is published. */
-static mend_status note(stage *on, played_run *run, mend_event *event) {
+static void note_event(stage *on, played_run *run) {
+  on->published++;
   run->record.last_row = on->row;
   run->record.end_ns = on->now_ns;
+}
+
+/* A person speaks: while nothing was at work, the run waited for that. */
+static void note_absence(const stage *on, played_run *run) {
+  if (open_calls_count(&run->calls) == 0) run->record.away_ns += on->now_ns - run->record.end_ns;
+}
+
+/* What is noted of an event before it is published. */
+static mend_status note(stage *on, played_run *run, mend_event *event) {
+  if (event->kind == MEND_EVENT_USER_MESSAGE) note_absence(on, run);
+  note_event(on, run);
   switch (event->kind) {
   case MEND_EVENT_TOOL_BEFORE: return stage_begin_call(on, run, on->beginning);
   case MEND_EVENT_MODEL_USAGE: return stage_note_usage(on, run, (mend_model_usage_event *)event);
@@ -146,8 +178,7 @@ mend_status stage_publish(stage *on, played_run *run, mend_event *event) {
 }
 
 mend_status stage_publish_custom(stage *on, played_run *run, mend_str topic, mend_str payload, mend_error *error) {
-  run->record.last_row = on->row;
-  run->record.end_ns = on->now_ns;
+  note_event(on, run);
   const mend_status status = mend_run_emit_text(run->run, topic, payload, error);
   return status != MEND_OK ? status : on->failure;
 }

@@ -29,9 +29,11 @@ typedef struct stage {
   const replay_settings *settings;
   const char *name; /* of the file, for people */
   replay_counts counts;
-  uint64_t row; /* the row being played */
+  uint64_t row;       /* the row being played */
+  uint64_t published; /* events so far */
 
   bool has_clock;
+  bool tells_progress;       /* see format.h */
   bool any_order;            /* the file is in any order of time, */
   bool waiting;              /* and nothing of it was played yet */
   uint64_t start_ns, now_ns; /* wall time */
@@ -102,6 +104,10 @@ mend_status stage_error(stage *on, played_run *run, mend_str id, mend_str messag
 mend_status stage_cancelled(stage *on, played_run *run, mend_str id, mend_str reason);
 /* Whether there is a call of this id that has not ended. */
 bool stage_is_open(const played_run *run, mend_str id);
+/* The beginning of the arguments of that call; absent when it is not open. */
+mend_str stage_arguments(const played_run *run, mend_str id);
+/* All calls that are open end: a person stopped them. */
+mend_status stage_cancel_open(stage *on, played_run *run, mend_str reason);
 mend_status stage_user_message(stage *on, played_run *run, mend_str text);
 /* A call, or without an id the run, waits for a person; the run goes on. */
 mend_status stage_wait(stage *on, played_run *run, mend_str id);

@@ -118,7 +118,7 @@ static mend_status end_known(stage *on, played_run *run, const mend_event *event
   const bool says = event->kind == MEND_EVENT_TOOL_AFTER || event->kind == MEND_EVENT_TOOL_ERROR;
   if (says) status = answers_keep(&run->answers, &key, answer, on->settings->content_bytes);
   if (status == MEND_OK && call->incident != 0) status = tell_stall_ended(on, run, event, call);
-  if (on->patience_ns > 0 && call->incident == 0)
+  if (says && on->patience_ns > 0 && call->incident == 0)
     on->counts.slow_calls += on->now_ns - call->since_ns > on->patience_ns;
   if (status != MEND_OK || !on->settings->reports->want_calls) return status;
   return tell_called(on, run, event, call, says ? answers_find(&run->answers, &key) : (replay_answer){0});
@@ -156,6 +156,7 @@ static double cost_of(const mend_model_table *models, const mend_model_usage_eve
 
 mend_status stage_note_usage(stage *on, played_run *run, mend_model_usage_event *event) {
   const double cost = cost_of(on->settings->models, event);
+  on->counts.priced += cost > 0 && !(event->cost_usd > 0);
   if (cost > 0) event->cost_usd = cost;
   replay_usage usage = {.run_id = mend_run_id(run->run),
                         .model = event->model,
@@ -195,6 +196,14 @@ static mend_status tell_open_calls(const stage *on, const played_run *run) {
   return status;
 }
 
+static void describe_last_open(const played_run *run, replay_run *whole) {
+  const open_call *last = run->calls.last;
+  if (last == NULL) return;
+  whole->open_tool = last->tool;
+  whole->open_row = last->row;
+  whole->open_ns = last->since_ns;
+}
+
 mend_status stage_tell_end(stage *on, played_run *run) {
   const mend_status status = tell_open_calls(on, run);
   if (status != MEND_OK) return status;
@@ -202,9 +211,11 @@ mend_status stage_tell_end(stage *on, played_run *run) {
                       .parent_id = mend_run_parent_id(run->run),
                       .agent = mend_run_agent(run->run),
                       .unfinished = open_calls_count(&run->calls)};
+  describe_last_open(run, &whole);
   run_record_describe(&run->record, &whole);
   on->used = replay_use_sum(on->used, whole.used);
   on->saved = replay_use_sum(on->saved, whole.saved);
+  on->counts.runs_open += whole.unfinished > 0;
   on->counts.unfinished += whole.unfinished;
   on->counts.runs_stopped += whole.stop.row != 0;
   if (whole.detections > 0) replay_worst_consider(&on->worst, on->name, &whole);

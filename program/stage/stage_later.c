@@ -78,6 +78,7 @@ static mend_status publish(stage *on, played_run *run, const stage_moment *momen
   case STAGE_MODEL_REPLY: return play_reply(on, run, moment);
   case STAGE_MODEL_ERROR: return stage_model_error(on, run, model, no_type, moment->text, 0);
   case STAGE_USAGE: return stage_usage(on, run, &moment->tokens);
+  case STAGE_USER_MESSAGE: return stage_user_message(on, run, moment->text);
   }
   return MEND_OK;
 }

@@ -24,7 +24,8 @@ typedef enum stage_moment_kind {
   STAGE_CANCELLED,    /* id, text: why */
   STAGE_MODEL_REPLY,  /* tokens.model, text: what it said, absent when it is not known */
   STAGE_MODEL_ERROR,  /* tokens.model, text: the message */
-  STAGE_USAGE         /* tokens */
+  STAGE_USAGE,        /* tokens */
+  STAGE_USER_MESSAGE  /* text */
 } stage_moment_kind;
 
 /* Something of a run at a time. Of `run` everything but the parent's handle counts; texts may be absent. */

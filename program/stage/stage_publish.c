@@ -87,6 +87,11 @@ static void name_call(mend_event *event, mend_str id) {
 
 bool stage_is_open(const played_run *run, mend_str id) { return open_calls_find(&run->calls, id) != NULL; }
 
+mend_str stage_arguments(const played_run *run, mend_str id) {
+  const open_call *call = open_calls_find(&run->calls, id);
+  return call != NULL ? call->args : (mend_str){NULL, 0};
+}
+
 /* The tool's name is missing where a call goes on or ends; the start knows it. */
 static mend_str tool_of(const played_run *run, const mend_event *event) {
   const open_call *call = open_calls_of(&run->calls, event);
@@ -110,11 +115,22 @@ mend_status stage_progress(stage *on, played_run *run, mend_str id, uint64_t byt
   return stage_publish(on, run, &progress.event);
 }
 
+/* Tools of MCP answer with blocks: of a single one that is a text, the text is what they say. */
+static mend_str sole_text(mend_str result) {
+  static const char *const types[] = {"text", "output_text", "input_text", NULL};
+  json_field block[] = {JSON_FIELD("type"), JSON_FIELD("text")}, other = JSON_FIELD("type");
+  json_elements elements = json_elements_of(result);
+  mend_str element;
+  if (!json_elements_next_fields(&elements, block, 2, &element)) return result;
+  const bool is_text = json_string_is_any_of(block[0].value, types) && json_is_string(block[1].value);
+  return is_text && !json_elements_next_fields(&elements, &other, 1, &element) ? block[1].value : result;
+}
+
 mend_status stage_result(stage *on, played_run *run, mend_str id, mend_str result) {
   mend_tool_after_event after = MEND_TOOL_AFTER_EVENT_INIT;
   name_call(&after.event, id);
   after.tool_name = tool_of(run, &after.event);
-  after.result = result;
+  after.result = sole_text(result);
   return stage_publish(on, run, &after.event);
 }
 
@@ -132,6 +148,13 @@ mend_status stage_cancelled(stage *on, played_run *run, mend_str id, mend_str re
   cancelled.tool_name = tool_of(run, &cancelled.event);
   cancelled.reason = reason;
   return stage_publish(on, run, &cancelled.event);
+}
+
+mend_status stage_cancel_open(stage *on, played_run *run, mend_str reason) {
+  mend_status status = MEND_OK;
+  while (status == MEND_OK && run->calls.first != NULL)
+    status = stage_cancelled(on, run, run->calls.first->id, reason);
+  return status;
 }
 
 mend_status stage_reading(stage *on, played_run *run, mend_str id, mend_str source, double confidence) {

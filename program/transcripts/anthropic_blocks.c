@@ -26,11 +26,55 @@ static bool is_error_of_server(mend_str content) {
   return json_string_ends_with(json_member(content, MEND_STR("type")), MEND_STR("_error"));
 }
 
+/* ---- What a person would not have -------------------------------------------------------------------------- */
+
+/* What Claude Code says instead of a result. */
+static const char *const refusals[] = {"The user doesn't want to ", "[Request interrupted by user", NULL};
+
+static bool is_refusal(mend_str content) { return json_string_begins_with_any_of(json_first_text(content), refusals); }
+
+/* Most contents can be told apart without being parsed. */
+static bool mentions_refusal(mend_str content) {
+  const char *const *refusal = refusals;
+  while (*refusal != NULL && memmem(content.ptr, content.len, *refusal, strlen(*refusal)) == NULL)
+    refusal++;
+  return *refusal != NULL;
+}
+
+/* The next block that refuses a call. */
+static bool next_refusal(json_elements *blocks, json_field fields[FIELD_COUNT]) {
+  mend_str block;
+  while (json_elements_next_fields(blocks, fields, FIELD_COUNT, &block)) {
+    if (is_result(fields[TYPE].value) && is_refusal(fields[CONTENT].value)) return true;
+  }
+  return false;
+}
+
+bool anthropic_has_refusals(mend_str content) {
+  if (content.len == 0 || !mentions_refusal(content)) return false;
+  json_field fields[FIELD_COUNT] = {BLOCK_FIELDS(JSON_FIELD_ENTRY)};
+  json_elements blocks = json_elements_of(content);
+  return next_refusal(&blocks, fields);
+}
+
+mend_status anthropic_await_refusals(stage *on, played_run *run, mend_str content) {
+  json_field fields[FIELD_COUNT] = {BLOCK_FIELDS(JSON_FIELD_ENTRY)};
+  json_elements blocks = json_elements_of(content);
+  mend_status status = MEND_OK;
+  while (status == MEND_OK && next_refusal(&blocks, fields)) {
+    const mend_str id = stage_text(on, fields[TOOL_USE_ID].value);
+    if (stage_is_open(run, id)) status = stage_wait(on, run, id);
+  }
+  return status;
+}
+
+/* ---- Playing them ------------------------------------------------------------------------------------------ */
+
 static mend_status play_result(stage *on, played_run *run, const json_field fields[FIELD_COUNT],
                                const anthropic_message *message) {
   const mend_str id = stage_text(on, fields[TOOL_USE_ID].value);
   const mend_str content = fields[CONTENT].value;
-  if (message->cancelled) return stage_cancelled(on, run, id, stage_content_text(on, content));
+  if (message->cancelled || is_refusal(content)) return stage_cancelled(on, run, id, stage_content_text(on, content));
   if (is_error_of_server(content)) {
     return stage_error(on, run, id, stage_text(on, json_member(content, MEND_STR("error_code"))));
   }

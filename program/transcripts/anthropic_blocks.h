@@ -21,6 +21,10 @@ typedef struct anthropic_message {
 mend_status anthropic_play_content(stage *on, played_run *run, mend_str content, const anthropic_message *message);
 /* Whether there is a block that calls a tool or answers. */
 bool anthropic_has_tool_blocks(mend_str content);
+/* Whether it has results that say that a person would not have the call, or stopped it. */
+bool anthropic_has_refusals(mend_str content);
+/* The calls they are of wait for that person from now on. */
+mend_status anthropic_await_refusals(stage *on, played_run *run, mend_str content);
 /* A message's "usage". Tokens that came from a cache were read, too. */
 stage_tokens anthropic_tokens(mend_str model, mend_str usage);
 

@@ -60,13 +60,6 @@ static void note_start(void *ctx, mend_str id, mend_str tool, mend_str arguments
   sidechains_start(ctx, id, json_string_inside(json_member(arguments, MEND_STR("prompt"))));
 }
 
-/* What a message says first, as JSON. */
-static mend_str first_said(const json_field fields[FIELD_COUNT]) {
-  json_elements parts = json_elements_of(fields[M_CONTENT].value);
-  mend_str part;
-  return json_elements_next(&parts, &part) ? json_member(part, MEND_STR("text")) : fields[M_CONTENT].value;
-}
-
 /* The subagent's name in the run's id: its own, that of the call that started it, or a number. */
 static void name_sidechain(stage *on, session *of, const json_field fields[FIELD_COUNT], mend_run_options *options) {
   const mend_str uuid = json_string_inside(fields[UUID].value);
@@ -75,7 +68,8 @@ static void name_sidechain(stage *on, session *of, const json_field fields[FIELD
   options->parent_call = stage_text(on, fields[TOOL_PARENT].value);
   mend_str name = options->agent.len > 0 ? options->agent : options->parent_call;
   if (name.len > 0 && options->parent_call.len == 0 && before.len == 0) {
-    options->parent_call = mend_str_from(sidechains_starter(&of->sides, json_string_inside(first_said(fields))));
+    options->parent_call =
+        mend_str_from(sidechains_starter(&of->sides, json_string_inside(json_first_text(fields[M_CONTENT].value))));
   }
   mend__buffer_str(&on->scratch, MEND_STR("/sidechain"));
   if (name.len > 0) {
@@ -83,7 +77,8 @@ static void name_sidechain(stage *on, session *of, const json_field fields[FIELD
     mend__buffer_str(&on->scratch, name);
     return;
   }
-  const mend_str prompt = before.len == 0 ? json_string_inside(first_said(fields)) : (mend_str){NULL, 0};
+  const mend_str prompt =
+      before.len == 0 ? json_string_inside(json_first_text(fields[M_CONTENT].value)) : (mend_str){NULL, 0};
   const sidechain *chain = sidechains_follow(&of->sides, uuid, before, prompt);
   if (chain == NULL) return;
   options->parent_call = mend_str_from(chain->call);
@@ -130,7 +125,7 @@ static bool is_from_person(const json_field fields[FIELD_COUNT]) {
 static bool says_nothing(const json_field fields[FIELD_COUNT]) {
   static const char *const beginnings[] = {"[Request interrupted by user", "<local-command-", "<bash-",
                                            "Caveat: The messages below", NULL};
-  return json_string_begins_with_any_of(first_said(fields), beginnings);
+  return json_string_begins_with_any_of(json_first_text(fields[M_CONTENT].value), beginnings);
 }
 
 /* "toolUseResult" is what the tool gave the program, a text when it failed. */
@@ -258,6 +253,20 @@ static mend_status note_row(session *of, const json_field fields[FIELD_COUNT], b
   return seen_rows_add(&of->seen, fingerprint, ret_seen);
 }
 
+static mend_status move_time(stage *on, const json_field fields[FIELD_COUNT]) {
+  uint64_t ts_ns;
+  return row_time(fields, &ts_ns) ? stage_at(on, ts_ns) : MEND_OK;
+}
+
+/* A call that a person refuses has waited for that person until now: that is known before the time moves. */
+static mend_status await_refusals(stage *on, session *of, const json_field fields[FIELD_COUNT], mend_error *error) {
+  const mend_str content = fields[M_CONTENT].value;
+  if (!json_string_is(fields[TYPE].value, MEND_STR("user")) || !anthropic_has_refusals(content)) return MEND_OK;
+  played_run *run;
+  const mend_status status = find_run(on, of, fields, &run, error);
+  return status == MEND_OK ? anthropic_await_refusals(on, run, content) : status;
+}
+
 static mend_status play_type(stage *on, session *of, const json_field fields[FIELD_COUNT], mend_error *error) {
   size_t i = 0;
   const size_t count = sizeof types / sizeof types[0];
@@ -282,8 +291,8 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   bool seen;
   status = note_row(of, fields, &seen);
   if (status != MEND_OK || seen) return status;
-  uint64_t ts_ns;
-  if (row_time(fields, &ts_ns)) status = stage_at(on, ts_ns);
+  status = await_refusals(on, of, fields, error);
+  if (status == MEND_OK) status = move_time(on, fields);
   return status == MEND_OK ? play_type(on, of, fields, error) : status;
 }
 

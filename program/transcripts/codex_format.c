@@ -4,6 +4,7 @@
 #include "program/transcripts/iso_time.h"
 #include "program/transcripts/json_fields.h"
 #include "program/transcripts/responses_items.h"
+#include "program/transcripts/shell_calls.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ enum { ROW_FIELDS(JSON_FIELD_INDEX), FIELD_COUNT };
 
 #define PAYLOAD_FIELDS(F)                                                                                              \
   F(P_TYPE, "type"), F(P_ID, "id"), F(P_MODEL, "model"), F(P_MESSAGE, "message"), F(P_INFO, "info"),                   \
-      F(P_SOURCE, "source")
+      F(P_SOURCE, "source"), F(P_CALL_ID, "call_id"), F(P_OUTPUT, "output")
 enum { PAYLOAD_FIELDS(JSON_FIELD_INDEX), PAYLOAD_COUNT };
 
 /* What rows say about the rows after them. */
@@ -57,11 +58,9 @@ static bool take_line(mend_str *text, mend_str *ret_line) {
   return true;
 }
 
-static bool is_failure(mend_str number) { return number.len > 0 && !mend_str_equal(number, MEND_STR("0")); }
-
 /* Some lines may come before the output: how long it took, a number that is another one each time, the exit code.
  * Leaves what follows in *text, when there are such lines. */
-static bool take_preamble(mend_str *text, bool *ret_failed) {
+static bool take_preamble(mend_str *text, mend_str *ret_code) {
   enum { LINES_MAX = 8 };
   mend_str rest = *text, line;
   bool found = false;
@@ -69,7 +68,7 @@ static bool take_preamble(mend_str *text, bool *ret_failed) {
     mend_str code = line;
     if (take_beginning(&code, MEND_STR("Exit code: ")) ||
         take_beginning(&code, MEND_STR("Process exited with code "))) {
-      *ret_failed = is_failure(code);
+      *ret_code = code;
       found = true;
     }
     if (mend_str_equal(line, MEND_STR("Output:"))) {
@@ -81,14 +80,29 @@ static bool take_preamble(mend_str *text, bool *ret_failed) {
 }
 
 /* What Codex says itself when there was nothing to run. */
-static const char *const refusals[] = {"unsupported call: ", "failed to parse function arguments",
+static const char *const failures[] = {"unsupported call: ", "failed to parse function arguments",
                                        "exec_command failed", "apply_patch verification failed", NULL};
 
+/* And when a person would not have the call, */
+static const char *const refusals[] = {"exec command rejected by user", "patch rejected by user", "rejected by user",
+                                       NULL};
+
+static bool is_refusal(mend_str output) { return json_string_begins_with_any_of(output, refusals); }
+
+/* or stopped it while it ran. */
+static bool is_abort(mend_str output) {
+  static const char *const aborts[] = {"aborted by user", NULL};
+  return json_string_begins_with_any_of(output, aborts) || json_string_is(output, MEND_STR("aborted"));
+}
+
 /* Output of a shell: the text alone, without what differs each time. */
-static responses_output read_text(stage *on, mend_str string) {
-  mend_str text = json_string_inside(string);
-  responses_output output = {string, json_string_begins_with_any_of(string, refusals)};
-  if (!take_preamble(&text, &output.failed) || text.len == string.len - 2) return output;
+static responses_output read_text(stage *on, mend_str string, mend_str arguments) {
+  mend_str text = json_string_inside(string), code = {NULL, 0};
+  responses_output output = {string, json_string_begins_with_any_of(string, failures),
+                             is_refusal(string) || is_abort(string)};
+  if (!take_preamble(&text, &code)) return output;
+  if (code.len > 0) output.failed = shell_failed(code, text, arguments);
+  if (text.len == string.len - 2) return output;
   mend__buffer_clear(&on->scratch);
   mend__buffer_char(&on->scratch, '"');
   mend__buffer_str(&on->scratch, text);
@@ -99,21 +113,22 @@ static responses_output read_text(stage *on, mend_str string) {
 
 /* Older ones are JSON in a string, {"output":"...","metadata":{"exit_code":1}}, or objects, {"content":"...",
  * "success":false}. */
-static responses_output read_output(stage *on, mend_str value) {
+static responses_output read_output(stage *on, mend_str value, mend_str arguments) {
   enum { OUTPUT, METADATA, CONTENT, SUCCESS, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("output"), JSON_FIELD("metadata"), JSON_FIELD("content"),
                               JSON_FIELD("success")};
   const mend_str inside = json_string_inside(value);
   const bool nested = inside.len > 0 && inside.ptr[0] == '{';
   const mend_str object = nested ? stage_nested_json(on, value) : value;
-  if (json_is_string(object)) return read_text(on, object);
-  if (!json_is_object(object)) return (responses_output){value, false};
+  if (json_is_string(object)) return read_text(on, object, arguments);
+  if (!json_is_object(object)) return (responses_output){.value = value};
   json_fields_read(object, fields, COUNT, NULL);
   const mend_str code = json_member(fields[METADATA].value, MEND_STR("exit_code"));
   const mend_str output = fields[nested ? OUTPUT : CONTENT].value;
-  const bool failed = nested ? is_failure(code) : mend_str_equal(fields[SUCCESS].value, MEND_STR("false"));
+  const bool failed = nested ? shell_failed(code, json_string_inside(output), arguments)
+                             : mend_str_equal(fields[SUCCESS].value, MEND_STR("false"));
   const bool known = output.ptr != NULL && (code.ptr != NULL || !nested); /* tools have JSON of their own */
-  return (responses_output){known ? output : value, failed};
+  return (responses_output){known ? output : value, failed, known && (is_refusal(output) || is_abort(output))};
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------- */
@@ -153,14 +168,29 @@ static mend_status play_tokens(stage *on, played_run *run, rollout *of, mend_str
   return stage_usage_so_far(on, run, MEND_STR("session"), &total);
 }
 
+static mend_status play_abort(stage *on, played_run *run) {
+  const mend_status status = stage_cancel_open(on, run, MEND_STR("turn_aborted"));
+  return status == MEND_OK ? stage_agent_end(on, run) : status;
+}
+
+/* Somebody is asked whether a call may run. */
+static mend_status play_question(stage *on, played_run *run, mend_str call_id) {
+  const mend_str id = stage_text(on, call_id);
+  return stage_is_open(run, id) ? stage_wait(on, run, id) : MEND_OK;
+}
+
 static mend_status play_event(stage *on, played_run *run, rollout *of, const json_field payload[PAYLOAD_COUNT]) {
-  static const char *const ends[] = {"task_complete", "turn_complete", "turn_aborted", NULL};
+  static const char *const ends[] = {"task_complete", "turn_complete", NULL};
   const mend_str type = payload[P_TYPE].value;
   if (json_string_is(type, MEND_STR("user_message"))) {
     return stage_user_message(on, run, stage_text(on, payload[P_MESSAGE].value));
   }
   if (json_string_is(type, MEND_STR("token_count"))) return play_tokens(on, run, of, payload[P_INFO].value);
   if (json_string_is_any_of(type, ends)) return stage_agent_end(on, run);
+  if (json_string_is(type, MEND_STR("turn_aborted"))) return play_abort(on, run);
+  if (json_string_ends_with(type, MEND_STR("_approval_request"))) {
+    return play_question(on, run, payload[P_CALL_ID].value);
+  }
   if (!json_string_is(type, MEND_STR("error")) && !json_string_is(type, MEND_STR("stream_error"))) return MEND_OK;
   return stage_model_error(on, run, mend_str_from(of->model), stage_text(on, type),
                            stage_text(on, payload[P_MESSAGE].value), 0);
@@ -177,26 +207,38 @@ static mend_status find_run(stage *on, const rollout *of, played_run **ret_run, 
   return stage_run(on, &options, ret_run, error);
 }
 
-static mend_status play_payload(stage *on, rollout *of, mend_str type, mend_str payload, mend_error *error) {
-  json_field fields[PAYLOAD_COUNT] = {PAYLOAD_FIELDS(JSON_FIELD_ENTRY)};
-  json_fields_read(payload, fields, PAYLOAD_COUNT, NULL);
-  if (json_string_is(type, MEND_STR("session_meta"))) keep_session(on, of, fields);
+/* A call that a person refuses has waited for that person until now: that is known before the time moves. */
+static mend_status await_refusal(stage *on, const rollout *of, const json_field payload[PAYLOAD_COUNT],
+                                 mend_error *error) {
+  enum { REFUSAL_MAX = 512 }; /* longer outputs need not be read to know that they are none */
+  const mend_str output = payload[P_OUTPUT].value, no_arguments = {NULL, 0};
+  if (output.len > REFUSAL_MAX || !is_refusal(read_output(on, output, no_arguments).value)) return MEND_OK;
+  played_run *run;
+  const mend_status status = find_run(on, of, &run, error);
+  return status == MEND_OK ? play_question(on, run, payload[P_CALL_ID].value) : status;
+}
+
+static mend_status play_payload(stage *on, rollout *of, const json_field fields[FIELD_COUNT],
+                                const json_field payload[PAYLOAD_COUNT], mend_error *error) {
+  const mend_str type = fields[TYPE].value;
+  if (json_string_is(type, MEND_STR("session_meta"))) keep_session(on, of, payload);
   if (json_string_is(type, MEND_STR("turn_context"))) {
-    keep(of->model, sizeof of->model, stage_text(on, fields[P_MODEL].value));
+    keep(of->model, sizeof of->model, stage_text(on, payload[P_MODEL].value));
   }
   played_run *run;
   const mend_status status = find_run(on, of, &run, error);
   if (status != MEND_OK) return status;
-  if (json_string_is(type, MEND_STR("event_msg"))) return play_event(on, run, of, fields);
+  if (json_string_is(type, MEND_STR("event_msg"))) return play_event(on, run, of, payload);
   if (json_string_is(type, MEND_STR("compacted"))) return play_compacted(on, run, of);
   if (!json_string_is(type, MEND_STR("response_item"))) return MEND_OK;
   const responses_rules rules = {mend_str_from(of->model), true, read_output};
-  return responses_play_item(on, run, payload, &rules);
+  return responses_play_item(on, run, fields[PAYLOAD].value, &rules);
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
   json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
-  mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
+  json_field payload[PAYLOAD_COUNT] = {PAYLOAD_FIELDS(JSON_FIELD_ENTRY)};
+  mend_status status = json_fields_read_inside(row->text, fields, FIELD_COUNT, PAYLOAD, payload, PAYLOAD_COUNT, error);
   if (status != MEND_OK) return status;
   if (!json_is_string(fields[TYPE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: a row has a string \"type\"");
@@ -204,9 +246,10 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   rollout *of = stage_state(on, sizeof *of, NULL);
   if (of == NULL) return MEND_ENOMEM;
   uint64_t ts_ns;
-  if (row_time(fields, &ts_ns)) status = stage_at(on, ts_ns);
+  status = await_refusal(on, of, payload, error);
+  if (status == MEND_OK && row_time(fields, &ts_ns)) status = stage_at(on, ts_ns);
   if (status != MEND_OK || !json_is_object(fields[PAYLOAD].value)) return status;
-  return play_payload(on, of, fields[TYPE].value, fields[PAYLOAD].value, error);
+  return play_payload(on, of, fields, payload, error);
 }
 
 const format codex_format = {.name = "codex", .title = "Codex rollout", .has_clock = true, .look = look, .play = play};

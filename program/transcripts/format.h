@@ -17,7 +17,8 @@ typedef struct format_view {
   fit fit;
   const char *reason; /* why not; static */
   bool has_ts;
-  uint64_t ts_ns; /* the row's wall time */
+  uint64_t ts_ns;        /* the row's wall time */
+  bool says_no_progress; /* the file does not tell what calls put out, whatever its format could */
 } format_view;
 
 typedef struct format {
@@ -48,6 +49,9 @@ extern const format openhands_v0_format;
 extern const format openhands_v1_format;
 extern const format gemini_format;
 
+/* The other format that a row is of, NULL when it may be one of this format, or of none. */
+const format *format_of_stranger(const format *as, mend_str row);
+
 /* What the rows say that one row holds as an array: the best of it. */
 format_view format_look_inside(mend_str rows, format_view (*look)(mend_str row));
 extern const format otlp_format;
@@ -66,6 +70,7 @@ typedef struct format_choice {
   const format *format; /* NULL: none */
   bool has_ts;
   uint64_t first_ts_ns;
+  bool tells_progress; /* see format */
 } format_choice;
 
 /* Looks ahead until it is sure or has seen enough. Why each format does not fit goes to `reasons`, a line each, when

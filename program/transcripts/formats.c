@@ -25,6 +25,14 @@ void format_containers(const char *ret_names[FORMAT_CONTAINERS_MAX]) {
   ret_names[count] = NULL;
 }
 
+const format *format_of_stranger(const format *as, mend_str row) {
+  if (as->look(row).fit != FIT_NO) return NULL;
+  for (size_t i = 0; i < FORMAT_COUNT; i++) {
+    if (formats[i]->look(row).fit == FIT_YES) return formats[i];
+  }
+  return NULL;
+}
+
 format_view format_look_inside(mend_str rows, format_view (*look)(mend_str row)) {
   format_view best = {.reason = "an array without rows in it"};
   json_elements elements = json_elements_of(rows);
@@ -46,6 +54,7 @@ typedef struct verdict {
   const char *reason; /* the first */
   bool has_ts;
   uint64_t first_ts_ns;
+  bool says_no_progress;
 } verdict;
 
 static void take_view(verdict *of, format_view view) {
@@ -53,6 +62,7 @@ static void take_view(verdict *of, format_view view) {
   of->maybe += view.fit == FIT_MAYBE;
   of->never |= view.fit == FIT_NEVER;
   if (of->reason == NULL || view.fit == FIT_NEVER) of->reason = view.reason;
+  of->says_no_progress |= view.says_no_progress;
   if (view.has_ts && !of->has_ts) {
     of->has_ts = true;
     of->first_ts_ns = view.ts_ns;
@@ -127,7 +137,9 @@ mend_status format_choose(input *in, format_choice *ret_choice, mend__buffer *re
   if (status != MEND_OK) return status;
   const int best = best_of(of.verdicts);
   if (best >= 0) {
-    *ret_choice = (format_choice){formats[best], of.verdicts[best].has_ts, of.verdicts[best].first_ts_ns};
+    const verdict *chosen = &of.verdicts[best];
+    const bool tells_progress = formats[best]->tells_progress && !chosen->says_no_progress;
+    *ret_choice = (format_choice){formats[best], chosen->has_ts, chosen->first_ts_ns, tells_progress};
   } else {
     explain(of.verdicts, of.any_rows, reasons);
   }

@@ -122,6 +122,13 @@ static bool read_ending(stage *on, const json_field call[CALL_COUNT], stage_mome
   return true;
 }
 
+/* What is said of a call that a person did not allow: it waited for that person. */
+static bool was_refused(const stage_moment *ending) {
+  const mend_str words = MEND_STR("User did not allow tool call");
+  const mend_str text = ending->text;
+  return ending->kind == STAGE_CANCELLED && text.len > 0 && memmem(text.ptr, text.len, words.ptr, words.len) != NULL;
+}
+
 static mend_status play_call(stage *on, const mend_run_options *options, mend_str text, mend_error *error) {
   json_field call[CALL_COUNT] = CALL_FIELDS;
   if (!json_is_object(text)) return MEND_OK;
@@ -133,6 +140,8 @@ static mend_status play_call(stage *on, const mend_run_options *options, mend_st
     status = stage_call(on, run, ending.id, stage_text(on, call[C_NAME].value), call[C_ARGS].value);
   }
   if (status != MEND_OK || !read_ending(on, call, &ending)) return status;
+  if (was_refused(&ending)) status = stage_wait(on, run, ending.id);
+  if (status != MEND_OK) return status;
   read_time(call[C_TIMESTAMP].value, &ending.wall_ns);
   if (ending.wall_ns < on->now_ns) ending.wall_ns = on->now_ns;
   return stage_later(on, &ending, error);

@@ -33,6 +33,30 @@ bool input_is_container(const input *in, const mend_json *json) {
 
 /* ---- Lines or a document ----------------------------------------------------------------------------------- */
 
+/* Files that are recognised by their first bytes, and what is to be done with them. */
+static const struct {
+  const char *beginning, *problem;
+} others[] = {
+    {"\x1F\x8B", "it is compressed with gzip: gunzip it first"},
+    {"\x28\xB5\x2F\xFD", "it is compressed with zstd: unzstd it first"},
+    {"PK\x03\x04", "it is a ZIP archive: unzip it first"},
+    {"\xFF\xFE", "it is UTF-16, expected UTF-8"},
+    {"\xFE\xFF", "it is UTF-16, expected UTF-8"},
+};
+
+static mend_status check_kind(input *in) {
+  mend_str window;
+  const mend_status status = source_peek(&in->bytes, 4, &window);
+  if (status != MEND_OK) return status;
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    const size_t len = strlen(others[i].beginning);
+    if (window.len < len || memcmp(window.ptr, others[i].beginning, len) != 0) continue;
+    snprintf(in->problem, sizeof in->problem, "%s", others[i].problem);
+    return MEND_EINVAL;
+  }
+  return MEND_OK;
+}
+
 /* Looks for the first byte that is not white space; on success the window begins with it, unless white space is longer
  * than a glance. */
 static mend_status find_beginning(input *in, mend_str *ret_window) {
@@ -139,7 +163,8 @@ mend_status input_open(input *in, int fd, const char *const *containers) {
   *in = (input){.containers = containers};
   source_init(&in->bytes, fd);
   mend_str window;
-  mend_status status = find_beginning(in, &window);
+  mend_status status = check_kind(in);
+  if (status == MEND_OK) status = find_beginning(in, &window);
   if (status == MEND_OK) status = find_shape(in, window);
   if (status == MEND_OK && in->shape == INPUT_DOCUMENT) input_start_document(in);
   return status;

@@ -30,7 +30,7 @@ typedef struct input {
   const char *other[2];          /* in their place when the document has none: its first member with objects */
   char other_name[64];
   uint64_t number;   /* of the last row read */
-  char problem[320]; /* what a row's problem points to */
+  char problem[320]; /* what a row's problem points to, and the file's */
 
   /* A document. The scanner's text begins `kept` bytes into the window: the bytes before belong to the element. */
   mend_json json;
@@ -41,7 +41,7 @@ typedef struct input {
 } input;
 
 /* Looks at the beginning of the file to tell lines from a document. fd is borrowed. MEND_ENOENT when there is nothing
- * but white space, MEND_EIO (errno kept), MEND_ENOMEM. */
+ * but white space, MEND_EINVAL when it is no text (`problem` says what it is), MEND_EIO (errno kept), MEND_ENOMEM. */
 mend_status input_open(input *in, int fd, const char *const *containers);
 void input_close(input *in);
 

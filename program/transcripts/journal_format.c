@@ -15,9 +15,12 @@ static bool read_time(mend_str value, uint64_t *ret_ns) {
   return json_is_number(value) && mend_json_seconds_ns(value, ret_ns) == MEND_OK;
 }
 
+/* The topic of a line that tells of the journal itself, where it was made from another recording. */
+static const mend_str SOURCE = {"recording.source", 16};
+
 static format_view look(mend_str row) {
-  enum { TOPIC, EVENT, TS, COUNT };
-  json_field fields[COUNT] = {JSON_FIELD("topic"), JSON_FIELD("event"), JSON_FIELD("ts")};
+  enum { TOPIC, EVENT, TS, PROGRESS, COUNT };
+  json_field fields[COUNT] = {JSON_FIELD("topic"), JSON_FIELD("event"), JSON_FIELD("ts"), JSON_FIELD("tells_progress")};
   if (json_fields_read(row, fields, COUNT, NULL) != MEND_OK) {
     return (format_view){.reason = "not JSON objects, one a line"};
   }
@@ -26,6 +29,10 @@ static format_view look(mend_str row) {
   if (topic.len == 0) return (format_view){.reason = "no \"topic\" or \"event\""};
   format_view view = {.fit = FIT_YES};
   view.has_ts = read_time(fields[TS].value, &view.ts_ns);
+  if (mend_str_equal(topic, SOURCE)) {
+    view.says_no_progress = mend_str_equal(fields[PROGRESS].value, MEND_STR("false"));
+    return view;
+  }
   if (mend__kind_from_topic(topic) != MEND_EVENT_CUSTOM) return view;
   view.fit = view.has_ts ? FIT_MAYBE : FIT_NO; /* other logs have events, too */
   view.reason = "no event that mend knows and no \"ts\"";
@@ -150,10 +157,11 @@ static mend_status move_time(stage *on, const mend__event_line *line) {
   return status == MEND_OK ? stage_at(on, line->ts_ns) : status;
 }
 
-/* What is said of time alone. */
-static bool is_about_time(const mend__event_line *line) {
+/* What is said of time or of the recording, and of no run. */
+static bool is_about_recording(const mend__event_line *line) {
   const mend_event_kind kind = line->event.event.kind;
-  return !line->custom && (kind == MEND_EVENT_TICK || kind == MEND_EVENT_CLOCK_REBASED);
+  if (line->custom) return mend_str_equal(line->topic, SOURCE);
+  return kind == MEND_EVENT_TICK || kind == MEND_EVENT_CLOCK_REBASED;
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
@@ -162,7 +170,7 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   mend_status status = mend__event_read(row->text, (mend_str){NULL, 0}, true, &on->scratch, &line, &ignored, error);
   if (status == MEND_OK && ignored > 0) status = settle_ignored(on, row->text, &line, ignored);
   if (status == MEND_OK) status = move_time(on, &line);
-  if (status != MEND_OK || is_about_time(&line)) return status;
+  if (status != MEND_OK || is_about_recording(&line)) return status;
   if (is_derived(&line)) {
     count_recorded(on, &line);
     return MEND_OK;

@@ -171,3 +171,9 @@ bool json_elements_next_fields(json_elements *elements, json_field *fields, size
   elements->done = json->token == MEND_JSON_ERROR;
   return !elements->done;
 }
+
+mend_str json_first_text(mend_str content) {
+  json_elements parts = json_elements_of(content);
+  mend_str part;
+  return json_elements_next(&parts, &part) ? json_member(part, MEND_STR("text")) : content;
+}

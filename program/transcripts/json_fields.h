@@ -45,6 +45,8 @@ bool json_string_ends_with(mend_str value, mend_str end);
 /* Whether it is one of these strings, ended by NULL, or begins with one of them. */
 bool json_string_is_any_of(mend_str value, const char *const *texts);
 bool json_string_begins_with_any_of(mend_str value, const char *const *beginnings);
+/* The first text of a message's content, as JSON: the content itself, or the "text" of its first part. */
+mend_str json_first_text(mend_str content);
 /* The value of a number; 0 for a negative one and anything else, and of the integer for what is none that fits. */
 uint64_t json_count(mend_str value);
 double json_amount(mend_str value);

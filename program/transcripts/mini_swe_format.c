@@ -162,31 +162,34 @@ typedef struct outcome {
 } outcome;
 
 /* <returncode>0</returncode> and then <output>...</output>, or other words where the command did not end by itself. */
-static outcome outcome_in(mend_str text) {
+static outcome outcome_in(mend_str text, mend_str arguments) {
   if (!begins_with(text, MEND_STR("<returncode>"))) {
     return (outcome){after(text, MEND_STR("has been killed")).ptr != NULL, text};
   }
   const mend_str rest = after(text, MEND_STR("</returncode>")), inside = after(rest, MEND_STR("<output>"));
   const mend_str code = mend__trim(before(after(text, MEND_STR("<returncode>")), MEND_STR("</returncode>")));
-  return (outcome){!mend_str_equal(code, MEND_STR("0")),
-                   inside.ptr != NULL ? mend__trim(before(inside, MEND_STR("</output>"))) : mend__trim(rest)};
+  const mend_str output = mend__trim(inside.ptr != NULL ? before(inside, MEND_STR("</output>")) : rest);
+  return (outcome){shell_failed(code, output, arguments), output};
 }
 
 /* In newer versions the message says so itself. */
-static outcome outcome_of(stage *on, mend_str content, const json_field extra[EXTRA_COUNT]) {
-  if (extra[RETURNCODE].value.ptr == NULL) return outcome_in(stage_content_text(on, content));
+static outcome outcome_of(stage *on, mend_str content, const json_field extra[EXTRA_COUNT], mend_str arguments) {
+  if (extra[RETURNCODE].value.ptr == NULL) return outcome_in(stage_content_text(on, content), arguments);
   const mend_str problem = stage_text(on, extra[PROBLEM].value);
-  outcome of = {!mend_str_equal(extra[RETURNCODE].value, MEND_STR("0")), stage_text(on, extra[OUTPUT].value)};
+  const mend_str output = stage_text(on, extra[OUTPUT].value);
+  outcome of = {shell_failed(extra[RETURNCODE].value, mend__trim(output), arguments), output};
   if (of.failed && problem.len > 0) of.output = problem;
   return of;
 }
 
 static mend_status play_answer(stage *on, played_run *run, talk *of, const json_field fields[FIELD_COUNT],
                                const json_field extra[EXTRA_COUNT]) {
-  outcome got = outcome_of(on, fields[CONTENT].value, extra);
-  if (got.failed && mend__trim(got.output).len == 0) got.output = MEND_STR("it failed and said nothing");
-  if (!json_is_string(fields[CALL_ID].value)) return shell_answer(on, run, &of->commands, got.output, got.failed);
+  const bool named = json_is_string(fields[CALL_ID].value);
   const mend_str id = stage_text(on, fields[CALL_ID].value);
+  const mend_str arguments = named ? stage_arguments(run, id) : shell_arguments(run, &of->commands);
+  outcome got = outcome_of(on, fields[CONTENT].value, extra, arguments);
+  if (got.failed && mend__trim(got.output).len == 0) got.output = MEND_STR("it failed and said nothing");
+  if (!named) return shell_answer(on, run, &of->commands, got.output, got.failed);
   return got.failed ? stage_error(on, run, id, got.output) : shell_result(on, run, id, got.output);
 }
 

@@ -47,6 +47,7 @@ static const struct {
     NAMED("llm.output_messages.0.message.content", OTLP_SAID),
     NAMED("gen_ai.completion.0.content", OTLP_SAID),
     NAMED("ai.response.text", OTLP_SAID),
+    NAMED("content", OTLP_CONTENT),
     NAMED("gen_ai.conversation.id", OTLP_SESSION),
     NAMED("session.id", OTLP_SESSION),
     NAMED("gen_ai.agent.name", OTLP_AGENT),

@@ -17,6 +17,7 @@ typedef enum otlp_meaning {
   OTLP_COST,
   OTLP_MESSAGES, /* what a model said, as messages with parts */
   OTLP_SAID,     /* the same as a text */
+  OTLP_CONTENT,  /* what a person said, of a span's event */
   OTLP_SESSION,
   OTLP_AGENT,
   OTLP_MESSAGE, /* of an error */

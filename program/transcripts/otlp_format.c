@@ -146,11 +146,31 @@ static mend_status play_model(stage *on, span *of, mend_error *error) {
   return status == MEND_OK ? tell(on, of, STAGE_USAGE, of->end_ns, (mend_str){NULL, 0}, error) : status;
 }
 
+/* What people said while the agent was at work: the text in {"name": "gen_ai.user.message", "attributes": [...]}. */
+static mend_status play_messages(stage *on, span *of, mend_error *error) {
+  json_elements events = json_elements_of(of->fields[EVENTS].value);
+  mend_status status = MEND_OK;
+  mend_str event;
+  while (status == MEND_OK && json_elements_next(&events, &event)) {
+    json_field fields[] = {JSON_FIELD("name"), JSON_FIELD("timeUnixNano"), JSON_FIELD("attributes")};
+    if (!json_is_object(event)) continue;
+    json_fields_read(event, fields, 3, NULL);
+    if (!json_string_is(fields[0].value, MEND_STR("gen_ai.user.message"))) continue;
+    const uint64_t at_ns = otlp_time(fields[1].value);
+    otlp_attributes said = {.rank = {0}};
+    otlp_attributes_read(fields[2].value, &said);
+    status =
+        tell(on, of, STAGE_USER_MESSAGE, at_ns != 0 ? at_ns : of->start_ns, otlp_text(on, &said, OTLP_CONTENT), error);
+  }
+  return status;
+}
+
 /* Agents that work for another one of the same trace begin and end in the middle of its run. */
 static mend_status play_agent(stage *on, span *of, mend_error *error) {
   if (json_string_inside(of->fields[PARENT].value).len > 0) return MEND_OK;
   const mend_str name = of->moment.run.agent;
-  const mend_status status = tell(on, of, STAGE_AGENT_STARTS, of->start_ns, name, error);
+  mend_status status = tell(on, of, STAGE_AGENT_STARTS, of->start_ns, name, error);
+  if (status == MEND_OK) status = play_messages(on, of, error);
   return status == MEND_OK && of->end_ns != 0 ? tell(on, of, STAGE_AGENT_ENDS, of->end_ns, name, error) : status;
 }
 

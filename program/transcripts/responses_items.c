@@ -80,10 +80,12 @@ static mend_status play_call(stage *on, played_run *run, const call_kind *kind, 
 
 static mend_status play_output(stage *on, played_run *run, const json_field fields[FIELD_COUNT],
                                const responses_rules *rules) {
-  responses_output output = {fields[OUTPUT].value, false};
-  if (rules->read_output != NULL) output = rules->read_output(on, output.value);
-  if (!output.failed) return stage_result(on, run, id_of(on, fields), output.value);
-  return stage_error(on, run, id_of(on, fields), stage_content_text(on, output.value));
+  const mend_str id = id_of(on, fields);
+  responses_output output = {.value = fields[OUTPUT].value};
+  if (rules->read_output != NULL) output = rules->read_output(on, output.value, stage_arguments(run, id));
+  if (output.cancelled) return stage_cancelled(on, run, id, stage_content_text(on, output.value));
+  if (!output.failed) return stage_result(on, run, id, output.value);
+  return stage_error(on, run, id, stage_content_text(on, output.value));
 }
 
 static mend_status play_message(stage *on, played_run *run, const json_field fields[FIELD_COUNT],

@@ -17,4 +17,10 @@ mend_status shell_answer(stage *on, played_run *run, shell_calls *calls, mend_st
 /* A text as a call's result. */
 mend_status shell_result(stage *on, played_run *run, mend_str id, mend_str output);
 
+/* The arguments of the command that is open; absent when there is none. */
+mend_str shell_arguments(const played_run *run, const shell_calls *calls);
+/* Whether a command failed, by its exit status, output and arguments as JSON. What only asks, such as grep, says
+ * "no" with 1 and no output: that is an answer. */
+bool shell_failed(mend_str code, mend_str output, mend_str arguments);
+
 #endif

@@ -76,6 +76,32 @@ typedef struct talk {
   bool begun; /* the agent has spoken: it is asked by nobody any more */
 } talk;
 
+static bool take_end(mend_str *text, mend_str end) {
+  if (text->len < end.len || memcmp(text->ptr + text->len - end.len, end.ptr, end.len) != 0) return false;
+  text->len -= end.len;
+  return true;
+}
+
+/* Takes the last line when it begins so. */
+static void take_last_line(mend_str *text, mend_str beginning) {
+  const char *feed = text->len > 0 ? memrchr(text->ptr, '\n', text->len) : NULL;
+  const char *line = feed != NULL ? feed + 1 : text->ptr, *end = text->ptr + text->len;
+  if ((size_t)(end - line) < beginning.len || memcmp(line, beginning.ptr, beginning.len) != 0) return;
+  text->len = (size_t)((feed != NULL ? feed : line) - text->ptr);
+}
+
+/* Older versions end what was observed with the state of the shell: it is no part of the answer. */
+static mend_str without_prompt(mend_str observation) {
+  mend_str rest = observation;
+  while (take_end(&rest, MEND_STR(" ")) || take_end(&rest, MEND_STR("\n"))) {
+  }
+  if (!take_end(&rest, MEND_STR("bash-$"))) return observation;
+  take_end(&rest, MEND_STR("\n"));
+  take_last_line(&rest, MEND_STR("(Current directory: "));
+  take_last_line(&rest, MEND_STR("(Open file: "));
+  return rest;
+}
+
 static bool is_failure(mend_str observation) {
   bool found = false;
   for (size_t i = 0; observation.len > 0 && !found && i < sizeof failures / sizeof failures[0]; i++)
@@ -97,7 +123,7 @@ static mend_status play_step(stage *on, played_run *run, talk *of, const json_fi
   mend_status status = play_said(on, run, of, stage_text(on, fields[RESPONSE].value));
   if (status == MEND_OK) status = play_command(on, run, of, fields[ACTION].value);
   if (status != MEND_OK || !of->commands.open) return status;
-  const mend_str observation = stage_text(on, fields[OBSERVATION].value);
+  const mend_str observation = without_prompt(stage_text(on, fields[OBSERVATION].value));
   return shell_answer(on, run, &of->commands, observation, is_failure(observation));
 }
 
@@ -140,7 +166,7 @@ static mend_status play_message(stage *on, played_run *run, talk *of, const json
   const bool demo = json_is_true(fields[DEMO].value) || json_string_is(fields[TYPE].value, MEND_STR("demonstration"));
   if (demo) return MEND_OK;
   if (json_string_is(role, MEND_STR("assistant"))) return play_reply(on, run, of, fields);
-  const mend_str text = stage_content_text(on, fields[CONTENT].value);
+  const mend_str text = without_prompt(stage_content_text(on, fields[CONTENT].value));
   if (json_is_array(fields[CALL_IDS].value)) return play_results(on, run, fields[CALL_IDS].value, text);
   if (of->commands.open) return shell_answer(on, run, &of->commands, text, is_failure(text));
   const bool asked = json_string_is(role, MEND_STR("user")) && !of->begun;

@@ -121,6 +121,11 @@ Test(text, printable_and_trimmed) {
       {TEXT("\xe2\x81\xa9"), false, "\xe2\x81\xa9"},
       {TEXT("\xe2\x80\xa8"), false, "\xe2\x80\xa8"}, /* a line separator */
       {TEXT("\xef\xbb\xbf"), false, "\xef\xbb\xbf"}, /* a byte order mark */
+      {TEXT("\xef\xbf\xbd"), true, "\xef\xbf\xbd"},  /* no characters behind it */
+      {TEXT("\xef\xbf\xbe"), false, "\xef\xbf\xbe"},
+      {TEXT("\xef\xbf\xbf"), false, "\xef\xbf\xbf"},
+      {TEXT("\xf3\xa0\x81\x81"), false, "\xf3\xa0\x81\x81"}, /* a tag */
+      {TEXT("\xf3\xa0\x84\x80"), true, "\xf3\xa0\x84\x80"},
       {TEXT("\xc3"), false, "\xc3"},
       {TEXT("a\xff"), false, "a\xff"},
       {TEXT("  "), true, ""},

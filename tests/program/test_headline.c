@@ -58,6 +58,15 @@ Test(program_headline, runs_in_a_sentence) {
   replay_run run = {.used = {40, 0, 0, 3 * MINUTE}};
   headline_write(&line, &run);
   expect(&line, "all is well: 40 calls, 3 min");
+  run.unfinished = 1;
+  run.open_tool = MEND_STR("bash");
+  headline_write(&line, &run);
+  expect(&line, "ends in the middle of bash: 40 calls, 3 min");
+  run.unfinished = 1200;
+  run.open_ns = 2 * MINUTE;
+  headline_write(&line, &run);
+  expect(&line, "ends in the middle of 1,200 calls, the last open since 00:02:00: 40 calls, 3 min");
+  run.unfinished = 0;
   for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
     replay_trouble all[REPLAY_KINDS] = {{.incidents = 0}};
     all[troubles[i].kind] = troubles[i].trouble;

@@ -71,6 +71,7 @@ static const struct {
      "e \xF0\x9F\x9A\x80\""},
     {"\"\x7f\xC2\x80\xC2\x9F\xC2\xA0\"", "\"\\u007f\\u0080\\u009f\xC2\xA0\""},
     {"\"\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE\"", "\"\\u2028\\u2029\\u202a\\u202e\""},
+    {"\"\xEF\xBF\xBE\xF3\xA0\x81\x81\"", "\"\\ufffe\\udb40\\udc41\""},
     {"{\"\xE2\x81\xA6\":\"\xE2\x81\xA9\"}", "{\"\\u2066\":\"\\u2069\"}"},
 };
 

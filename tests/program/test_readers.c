@@ -171,7 +171,8 @@ static void play(recorder *of, const char *path) {
   *of = (recorder){.base = {.begin = begin, .broken = put_problem, .doubt = put_problem, .end = end}};
   mend__buffer_init(&of->lines, NULL);
   const reports told = {.each = {&of->base}, .count = 1};
-  const replay_settings settings = {.watch = &watch, .reports = &told, .attach = attach, .attach_ctx = of};
+  const replay_settings settings = {
+      .watch = &watch, .content_bytes = 200, .reports = &told, .attach = attach, .attach_ctx = of};
   mend__buffer failure;
   mend__buffer_init(&failure, NULL);
   replay_summary summary;

@@ -106,17 +106,21 @@ static const struct {
      "\n"
      "loop.k \\ loop.n   3   4\n"
      "2                 0  10\n"
-     "3                 -  30\n",
+     "3                 -  30\n"
+     "\n"
+     "The setting in use is none of these.\n",
      "{\"set\":{\"loop.k\":2,\"loop.n\":3},\"incidents\":0,\"files\":0,\"reasons\":{}}\n"
      "{\"set\":{\"loop.k\":2,\"loop.n\":4},\"incidents\":10,\"files\":1,\"reasons\":{\"repeat\":10}}\n"
      "{\"set\":{\"loop.k\":3,\"loop.n\":3},\"incidents\":null}\n"
      "{\"set\":{\"loop.k\":3,\"loop.n\":4},\"incidents\":30,\"files\":3,\"reasons\":{\"repeat\":30}}\n"},
     {"mode=seed/evidence",
-     "Incidents by setting (-: the options contradict each other)\n"
+     "Incidents by setting (-: the options contradict each other; *: in use)\n"
      "\n"
      "mode      incidents\n"
-     "seed              0\n"
-     "evidence         10\n",
+     "seed             *0\n"
+     "evidence         10\n"
+     "\n"
+     "The setting in use: mode=seed (0 incidents in 0 files)\n",
      "{\"set\":{\"mode\":\"seed\"},\"incidents\":0,\"files\":0,\"reasons\":{}}\n"
      "{\"set\":{\"mode\":\"evidence\"},\"incidents\":10,\"files\":1,\"reasons\":{\"repeat\":10}}\n"},
     {"loop.enable=true/false,loop.k=2,loop.n=4",
@@ -128,7 +132,9 @@ static const struct {
      "\n"
      "loop.enable=false\n"
      "loop.k \\ loop.n   4\n"
-     "2                10\n",
+     "2                10\n"
+     "\n"
+     "The setting in use is none of these.\n",
      NULL},
 };
 
@@ -155,7 +161,8 @@ Test(sweep, what_is_told) {
     mend__buffer_init(&page, NULL);
     cr_assert_eq(sweep_parse(&of, told[i].text, NULL), MEND_OK);
     find(&of);
-    sweep_write_tables(&of, &page);
+    const mend_options in_use = MEND_OPTIONS_INIT;
+    sweep_write_tables(&of, &in_use, &page);
     mend__buffer_char(&page, '\0');
     cr_assert_str_eq(page.data, told[i].table, "%s:\n%s", told[i].text, page.data);
     mend__buffer_clear(&page);

@@ -203,6 +203,43 @@ Test(budget, options) {
   }
 }
 
+/* Whatever a recording says that a reply has cost, what is told is a number. */
+Test(budget, costs_without_sense) {
+  static const struct {
+    double cost;
+    const char *used; /* NULL: nothing is told */
+  } rows[] = {{1e308, "\"used\":1e+15,"},
+              {__builtin_inf(), "\"used\":1e+15,"},
+              {1e14, "\"used\":200000000000000,"},
+              {2, "\"used\":4,"},
+              {-1e308, NULL},
+              {__builtin_nan(""), NULL}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    test_world world;
+    world_open(&world);
+    mend_budget_watchdog_options options = MEND_BUDGET_WATCHDOG_OPTIONS_INIT;
+    options.cost_usd = 3;
+    mend_watchdog *budget;
+    cr_assert_eq(mend_budget_watchdog_new(&options, NULL, &budget, NULL), MEND_OK);
+    cr_assert_eq(mend_watchdog_watch_bus(budget, world.bus), MEND_OK);
+    mend_run *run = world_run(&world, "r");
+    for (int times = 0; times < 2; times++)
+      use(run, MEND_NONE, MEND_NONE, MEND_NONE, rows[i].cost);
+    before(run, 1, "t", NULL);
+    cr_assert_eq(detections_of(run), rows[i].used != NULL ? 1u : 0u, "row %zu", i);
+    if (rows[i].used != NULL) {
+      const mend_detection *found = latest(run);
+      cr_assert(found->evidence.len > 0 &&
+                    memmem(found->evidence.ptr, found->evidence.len, rows[i].used, strlen(rows[i].used)) != NULL,
+                "row %zu: %.*s", i, (int)found->evidence.len, found->evidence.ptr);
+      mend_detection_release(found);
+    }
+    mend_run_release(run);
+    mend_watchdog_release(budget);
+    world_close(&world);
+  }
+}
+
 /* ---- Torture ---- */
 
 static void live(test_world *world) {

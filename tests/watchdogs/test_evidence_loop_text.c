@@ -25,6 +25,15 @@ Test(evidence_loop_text, what_is_masked) {
       {"in 0.31s.", "in 12.07s.", true},
       {"up 1h2m3s", "up 14m", true},
       {"took 5 s", "took 7 s", true},
+      {"ok  \\tpkg\\t0.012s", "ok  \\tpkg\\t0.3s", true},
+      {"passed (12 ms)", "passed (7 ms)", true},
+      {"real 0m1.2s", "real 0m3.4s", true},
+      {"Passed    0.02 sec", "Passed    0.04 sec", true},
+      {"started 3 minutes ago", "started 4 minutes ago", true},
+      {"59 ms", "95 ms", false}, /* durations that are what it is about */
+      {"p95: 59 ms", "p95: 95 ms", false},
+      {"latency 1.5s", "latency 2.5s", false},
+      {"900 ns/op", "450 ns/op", false},
       {"5 files", "7 files", false},
       {"10MB", "12MB", false},
       {"3 more", "4 more", false},
@@ -131,6 +140,13 @@ Test(evidence_loop_text, what_tool_names_say) {
   cr_assert(mend__says_change(MEND_STR("{\"cmd\":\"sed -i s/a/b/ x.c\"}")));
   cr_assert(mend__says_change(MEND_STR("{\"cmd\":\"cat > x.c\"}")));
   cr_assert(!mend__says_change(MEND_STR("{\"cmd\":\"grep alarm x.c\"}")));
+  cr_assert(mend__says_change(MEND_STR("{\"cmd\":\"cd x && git -C y stash pop\"}")));
+  cr_assert(mend__says_change(MEND_STR("{\"cmd\":\"npx prettier src --write\"}")));
+  cr_assert(mend__says_change(MEND_STR("{\"cmd\":\"a\\ncp x y\"}")));
+  cr_assert(!mend__says_change(MEND_STR("{\"cmd\":\"git log; echo commit\"}")));
+  cr_assert(!mend__says_change(MEND_STR("{\"cmd\":\"git\"}")));
+  cr_assert(mend__says_search(MEND_STR("{\"cmd\":\"cd x && grep -rn y .\"}")));
+  cr_assert(!mend__says_search(MEND_STR("{\"cmd\":\"make\"}")));
   cr_assert(mend__says_view(MEND_STR("{\"path\":\"x.c\",\"command\":\"view\"}")));
   cr_assert(!mend__says_view(MEND_STR("{\"command\":\"str_replace\",\"path\":\"view\"}")));
   cr_assert(!mend__says_view((mend_str){NULL, 0}));
@@ -175,6 +191,26 @@ Test(evidence_loop_text, how_calls_end) {
       {"bash", "\"\"", NULL, MEND__OUTCOME_OK, false},
       {"notify", "null", NULL, MEND__OUTCOME_OK, false},
       {"notify", "{}", NULL, MEND__OUTCOME_OK, false},
+      {"t", "\"{\\\"results\\\": [], \\\"total\\\": 0}\"", NULL, MEND__OUTCOME_EMPTY, false},
+      {"search", "{\"query\":\"x\",\"results\":null}", NULL, MEND__OUTCOME_EMPTY, false},
+      {"search", "{\"results\":[],\"next\":\"p2\"}", NULL, MEND__OUTCOME_OK, false},
+      {"t", "\"No matches found\\n\"", NULL, MEND__OUTCOME_EMPTY, false},
+      {"t", "\"none\\u0000none none none\"", NULL, MEND__OUTCOME_OK, false},
+      /* texts in blocks */
+      {"t", "[{\"type\":\"text\",\"text\":\"No matches found\"}]", NULL, MEND__OUTCOME_EMPTY, false},
+      {"t", "{\"content\":[{\"text\":\"HTTP 503\",\"type\":\"text\"}],\"isError\":true}", NULL, MEND__OUTCOME_TRY_LATER,
+       true},
+      {"t", "[{\"type\":\"image\"},{\"type\":\"output_text\",\"text\":\"Error: no\"}]", NULL, MEND__OUTCOME_ERROR,
+       true},
+      {"find", "[{\"type\":\"text\",\"text\":\"Error: unknown tool find\"}]", NULL, MEND__OUTCOME_UNKNOWN_TOOL, true},
+      {"search", "[{\"type\":\"text\",\"text\":\"\"}]", NULL, MEND__OUTCOME_EMPTY, false},
+      {"move", "[{\"type\":\"text\",\"text\":\"\"}]", NULL, MEND__OUTCOME_OK, false},
+      {"t", "{\"content\":[]}", NULL, MEND__OUTCOME_EMPTY, false},
+      {"t", "[{\"text\":\"Error: no block\"}]", NULL, MEND__OUTCOME_OK, true},
+      /* behind it where the shell is */
+      {"t", "\"No matches found\\n(Open file: /a/b.c)\\n(Current directory: /a)\\nbash-$\"", NULL, MEND__OUTCOME_EMPTY,
+       false},
+      {"search", "\"(Open file: n/a)\\n(Current directory: /a)\\nbash-$\"", NULL, MEND__OUTCOME_EMPTY, false},
       /* failures that are results */
       {"t", "\"1 failed, 3 passed\"", NULL, MEND__OUTCOME_OK, true},
       {"t", "\"4 passed, 0 failed, no errors\"", NULL, MEND__OUTCOME_OK, false},

@@ -319,6 +319,33 @@ Test(evidence_stall, a_recorded_suspension) {
   }
 }
 
+/* While a run waits for a person nothing in it is late, also what is open longer than it may be; every other way to go
+ * on ends the wait. */
+Test(evidence_stall, a_run_that_waits_for_a_person) {
+  static const mend_event_kind endings[] = {MEND_EVENT_APPROVAL_GRANTED, MEND_EVENT_USER_MESSAGE, MEND_EVENT_AGENT_END,
+                                            MEND_EVENT_MODEL_REQUEST};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    test_world world;
+    world_open(&world);
+    mend_watchdog *stall = stall_on(&world, 30);
+    mend_run *run = world_run(&world, "r");
+    cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
+    for (int waits = 0; waits < 2; waits++) {
+      world_advance(&world, 9);
+      cr_assert_eq(publish(run, MEND_EVENT_APPROVAL_WAIT, 0), MEND_OK);
+      world_advance(&world, 1000);
+      cr_assert_eq(publish(run, endings[i], 0), MEND_OK);
+    }
+    world_advance(&world, 11.5);
+    cr_assert_eq(detections_of(run), 0u, "row %zu", i);
+    world_advance(&world, 1);
+    cr_assert_eq(detections_of(run), 1u, "row %zu", i);
+    mend_run_release(run);
+    mend_watchdog_release(stall);
+    world_close(&world);
+  }
+}
+
 /* ---- Runs that work for a call ---- */
 
 /* A child that has come and gone before anybody asked is not forgotten. */

@@ -333,8 +333,8 @@ Test(evidence_text, compaction) {
     int64_t reclaimed[6]; /* tokens of 1005, or one of the above; 0 twice in a row: the end */
     int found_at;         /* -1: not */
   } rows[] = {
-      {{1, 1, 1}, 2},          {{1, 1, 1, 1, 1}, 2},     {{100, 100, 100}, 2},        {{101, 101, 101}, -1},
-      {{1, 1, 101, 1, 1}, -1}, {{1, 1, TOOL, 1, 1}, -1}, {{1, 1, FAILED_TOOL, 1}, 3}, {{1, 1, USER, 1}, -1},
+      {{1, 1, 1}, 2},          {{1, 1, 1, 1, 1}, 2},    {{100, 100, 100}, 2},        {{101, 101, 101}, -1},
+      {{1, 1, 101, 1, 1}, -1}, {{1, 1, TOOL, 1, 1}, 3}, {{1, 1, FAILED_TOOL, 1}, 3}, {{1, 1, USER, 1}, -1},
       {{1, SILENT, 1, 1}, 3},  {{1, -5, 1}, 2}, /* it grew */
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -73,8 +73,8 @@ function runItem(run) {
   const mark = make(
     'span',
     'mark',
-    run.troubled ? '!' : '\u2713',
-    make('span', 'unseen', run.troubled ? ' incidents: ' : ' all is well: ')
+    run.troubled ? '!' : run.whole.unfinished > 0 ? '?' : '\u2713',
+    make('span', 'unseen', run.troubled ? ' incidents: ' : run.whole.unfinished > 0 ? ' open: ' : ' all is well: ')
   );
   const title = make('span', 'title', foreign(titleOf(run)), ...badges(run));
   const button = make(

@@ -1,0 +1,23 @@
+/* Events as a journal, of a recording that may have no clock, or not tell what a call puts out while it runs. */
+#ifndef MEND_PROGRAM_REPLAY_JOURNAL_WRITER_H
+#define MEND_PROGRAM_REPLAY_JOURNAL_WRITER_H
+
+#include "core/buffer.h"
+#include "mend.h"
+
+#include <stdio.h>
+
+typedef struct journal_writer {
+  FILE *out; /* borrowed */
+  bool has_clock;
+  mend__buffer line;
+} journal_writer;
+
+void journal_writer_init(journal_writer *writer, FILE *out);
+void journal_writer_free(journal_writer *writer);
+/* Before the first event. MEND_ENOMEM, MEND_EIO. */
+mend_status journal_writer_begin(journal_writer *writer, bool has_clock, bool tells_progress);
+/* A subscriber, for one thread. Errors as above. */
+mend_status journal_writer_event(void *writer, const mend_event *event);
+
+#endif

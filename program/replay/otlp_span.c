@@ -1,0 +1,117 @@
+#include "program/replay/otlp_span.h"
+
+#include "core/memory.h"
+
+void otlp_span_free(otlp_span *span) {
+  mend__buffer_free(&span->text);
+  mend__buffer_free(&span->said);
+  mend__free(NULL, span);
+}
+
+void otlp_span_key(char key[OTLP_SPAN_KEY_SIZE], const uint8_t trace_id[16], const uint8_t span_id[8]) {
+  memcpy(key, trace_id, 16);
+  memcpy(key + 16, span_id, 8);
+}
+
+otlp_span *otlp_span_new(const char *operation, const uint8_t span_id[8], const uint8_t trace_id[16], uint64_t begin_ns,
+                         const mend_str texts[OTLP_SPAN_TEXTS]) {
+  otlp_span *span = mend__alloc_zero(NULL, sizeof *span);
+  if (span == NULL) return NULL;
+  otlp_span_key(span->key, trace_id, span_id);
+  memcpy(span->id, span_id, sizeof span->id);
+  span->operation = operation;
+  span->begin_ns = span->end_ns = begin_ns;
+  mend__buffer_init(&span->text, NULL);
+  mend__buffer_init(&span->said, NULL);
+  for (int i = 0; i < OTLP_SPAN_TEXTS; i++) {
+    mend__buffer_str(&span->text, texts[i]);
+    span->ends[i] = span->text.len;
+  }
+  if (!span->text.failed) return span;
+  otlp_span_free(span);
+  return NULL;
+}
+
+static mend_str text_of(const otlp_span *span, int which) {
+  const size_t begin = which > 0 ? span->ends[which - 1] : 0;
+  return (mend_str){span->text.data + begin, span->ends[which] - begin};
+}
+
+/* ---- Writing ----------------------------------------------------------------------------------------------- */
+
+static void write_ids(mend__buffer *line, const otlp_span *span) {
+  static const uint8_t none[8];
+  const uint8_t *key = (const uint8_t *)span->key;
+  mend__buffer_str(line, MEND_STR("{\"traceId\":\""));
+  mend__buffer_hex(line, key, 16);
+  mend__buffer_str(line, MEND_STR("\",\"spanId\":\""));
+  mend__buffer_hex(line, span->id, 8);
+  if (memcmp(span->parent, none, sizeof none) != 0) {
+    mend__buffer_str(line, MEND_STR("\",\"parentSpanId\":\""));
+    mend__buffer_hex(line, span->parent, 8);
+  }
+  mend__buffer_str(line, MEND_STR("\",\"name\":"));
+}
+
+static void write_name(mend__buffer *line, const otlp_span *span) {
+  mend__buffer name;
+  mend__buffer_init(&name, NULL);
+  mend__buffer_printf(&name, "%s", span->operation);
+  if (text_of(span, OTLP_SPAN_NAME).len > 0)
+    mend__buffer_printf(&name, " %.*s", MEND_STR_ARG(text_of(span, OTLP_SPAN_NAME)));
+  line->failed |= name.failed;
+  mend__buffer_json_string(line, mend__buffer_text(&name));
+  mend__buffer_free(&name);
+}
+
+static void write_attributes(mend__buffer *line, const otlp_span *span, const otlp_span_end *end) {
+  const bool is_tool = strcmp(span->operation, "execute_tool") == 0, is_chat = strcmp(span->operation, "chat") == 0;
+  mend__buffer_str(line, MEND_STR(",\"attributes\":["));
+  otlp_add_string(line, "gen_ai.operation.name", mend_str_from(span->operation));
+  otlp_add_string(line, "gen_ai.conversation.id", text_of(span, OTLP_SPAN_RUN));
+  otlp_add_string(line,
+                  is_tool   ? "gen_ai.tool.name"
+                  : is_chat ? "gen_ai.request.model"
+                            : "gen_ai.agent.name",
+                  text_of(span, OTLP_SPAN_NAME));
+  otlp_add_string(line, "gen_ai.tool.call.id", text_of(span, OTLP_SPAN_CALL));
+  otlp_add_string(line, "gen_ai.tool.call.arguments", text_of(span, OTLP_SPAN_ARGUMENTS));
+  if (is_chat) {
+    const mend_str reason = end->finish_reason.len > 0 ? end->finish_reason : MEND_STR("stop");
+    otlp_add_message(line, "gen_ai.output.messages", "assistant", end->result, reason);
+  } else {
+    otlp_add_string(line, "gen_ai.tool.call.result", end->result);
+  }
+  otlp_add_integer(line, "gen_ai.usage.input_tokens", span->input_tokens);
+  otlp_add_integer(line, "gen_ai.usage.output_tokens", span->output_tokens);
+  otlp_add_double(line, "gen_ai.usage.cost", span->cost_usd);
+  otlp_add_string(line, "gen_ai.response.finish_reasons", end->finish_reason);
+  otlp_add_string(line, "error.type", end->error_type);
+  mend__buffer_char(line, ']');
+}
+
+static void write_end(mend__buffer *line, const otlp_span *span, const otlp_span_end *end) {
+  if (span->said.len > 0) {
+    mend__buffer_str(line, MEND_STR(",\"events\":["));
+    mend__buffer_str(line, mend__buffer_text(&span->said));
+    mend__buffer_char(line, ']');
+  }
+  if (end->error_type.len > 0) {
+    mend__buffer_str(line, MEND_STR(",\"status\":{\"code\":2,\"message\":"));
+    mend__buffer_json_string(line, end->message);
+    mend__buffer_char(line, '}');
+  }
+  mend__buffer_char(line, '}');
+}
+
+mend_status otlp_span_write(otlp_line *line, const otlp_span *span, const otlp_span_end *end) {
+  mend__buffer *text = &line->text;
+  otlp_line_begin_span(line);
+  write_ids(text, span);
+  write_name(text, span);
+  mend__buffer_printf(text, ",\"kind\":1,\"startTimeUnixNano\":\"%llu\",\"endTimeUnixNano\":\"%llu\"",
+                      (unsigned long long)span->begin_ns, (unsigned long long)span->end_ns);
+  write_attributes(text, span, end);
+  write_end(text, span, end);
+  return otlp_line_end_span(line);
+}
