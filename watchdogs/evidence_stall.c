@@ -24,9 +24,12 @@ static uint64_t stall_deadline(void *ctx) {
   return state->deadlines != NULL && !state->is_waiting ? mend_deadlines_next(state->deadlines) : MEND_NEVER;
 }
 
-/* Runs that work for it: what they have open is watched by itself, and meanwhile it waits. Returns for how long they
- * have been silent with something open. */
+/* Runs that work for it: what they have open is watched by itself, and meanwhile it waits. Returns how much later than
+ * its limit it is looked at again: the longer its kin have been silent with something open, the later, so that a jump in
+ * time takes few steps; and never at once, however short the limit. */
 static uint64_t look_at_kin(mend__stall_state *state, mend__stall_item *item, uint64_t now_ns) {
+  enum { SILENT_PART = 16 };
+  static const uint64_t SOONEST_NS = MEND_SECOND_NS / 100;
   mend__kin_life life;
   if (item->kind == MEND__STALL_STREAM) return 0;
   const uint64_t call = item->kind == MEND__STALL_CALL ? item->call : 0;
@@ -34,7 +37,9 @@ static uint64_t look_at_kin(mend__stall_state *state, mend__stall_item *item, ui
   const uint64_t last_ns = life.is_busy ? now_ns : life.last_ns;
   if (last_ns > item->progress_ns) item->progress_ns = last_ns;
   if (last_ns > item->seen_ns) item->seen_ns = last_ns;
-  return life.is_busy && now_ns > life.last_ns ? now_ns - life.last_ns : 0;
+  if (!life.is_busy) return 0;
+  const uint64_t part_ns = now_ns > life.last_ns ? (now_ns - life.last_ns) / SILENT_PART : 0;
+  return part_ns > SOONEST_NS ? part_ns : SOONEST_NS;
 }
 
 static void note_told(mend__stall_item *item, mend__stall_reason reason, uint64_t now_ns) {
@@ -42,21 +47,19 @@ static void note_told(mend__stall_item *item, mend__stall_reason reason, uint64_
   item->told_ns = now_ns;
 }
 
-/* What it is armed for may have been moved on since. One that could not be reported stays due. The longer its kin have
- * been silent, the less often it is looked at again: a jump in time takes few steps. */
+/* What it is armed for may have been moved on since. One that could not be reported stays due. */
 static mend_status judge(mend__stall_state *state, mend__stall_item *item, uint64_t due_ns, uint64_t now_ns,
                          mend_emitter *emitter) {
-  enum { SILENT_PART = 16 };
   mend__stall_limit limit;
   mend__stall_settle(state, item);
-  const uint64_t silent_ns = look_at_kin(state, item, now_ns);
+  const uint64_t later_ns = look_at_kin(state, item, now_ns);
   if (!mend__stall_limit_of(state, item, &limit)) return MEND_OK;
   mend_status status = MEND_OK;
   if (mend__stall_end_of(&limit) < due_ns) {
     status = mend__stall_report(state, item, &limit, now_ns, emitter);
     if (status == MEND_OK) note_told(item, limit.reason, now_ns);
   }
-  mend__stall_arm_later(state, item, silent_ns / SILENT_PART);
+  mend__stall_arm_later(state, item, later_ns);
   return status;
 }
 
