@@ -3,7 +3,7 @@
 #include "core/buffer.h"
 #include "core/nearest.h"
 #include "core/reason.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 #include <errno.h>
 #include <fcntl.h>

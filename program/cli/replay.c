@@ -1,8 +1,8 @@
 #include "core/reason.h"
+#include "program/base/interrupt.h"
 #include "program/cli/replay_commands.h"
 #include "program/cli/replay_options.h"
 #include "program/cli/replay_outputs.h"
-#include "program/replay/interrupt.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -3,8 +3,8 @@
 #define MEND_PROGRAM_CLI_REPLAY_ARGUMENTS_H
 
 #include "program/cli/cli.h"
-#include "program/replay/sweep.h"
 #include "program/reports/fail_on.h"
+#include "program/reports/sweep.h"
 
 enum { REPLAY_JOBS_MAX = 256 };
 

@@ -2,7 +2,7 @@
 #ifndef MEND_PROGRAM_REPLAY_COMMANDS_H
 #define MEND_PROGRAM_REPLAY_COMMANDS_H
 
-#include "program/replay/sweep.h"
+#include "program/replay/sweep_run.h"
 
 int cli_replay_diff(int argc, char **argv);
 int cli_replay_convert(int argc, char **argv);

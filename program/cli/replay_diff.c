@@ -1,9 +1,9 @@
 #include "program/cli/replay_commands.h"
 
+#include "program/base/plain.h"
 #include "program/cli/arguments.h"
 #include "program/replay/diff.h"
 #include "program/replay/listen.h"
-#include "program/reports/plain.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
+#include "program/base/plain.h"
 #include "program/cli/replay_arguments.h"
 #include "program/cli/replay_options.h"
-#include "program/reports/plain.h"
 #include "program/transcripts/format.h"
 
 /* The names of the formats, as a paragraph. */

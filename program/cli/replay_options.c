@@ -1,9 +1,9 @@
 #include "program/cli/replay_options.h"
 
 #include "core/options_json.h"
+#include "program/base/json_fields.h"
+#include "program/base/plain.h"
 #include "program/cli/cli.h"
-#include "program/reports/plain.h"
-#include "program/transcripts/json_fields.h"
 
 /* Who makes use of an option. */
 typedef enum use { USED_HERE, USED_BY_EVIDENCE, USED_ELSEWHERE } use;

@@ -1,7 +1,7 @@
 #include "program/cli/replay_commands.h"
 
+#include "program/base/plain.h"
 #include "program/cli/cli.h"
-#include "program/reports/plain.h"
 
 int cli_replay_sweep(sweep *of, const replay_plan *plan, bool json, replay_totals *ret_totals) {
   for (size_t i = 0; i < plan->paths->count; i++) {

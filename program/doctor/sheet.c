@@ -1,6 +1,6 @@
 #include "program/doctor/sheet.h"
 
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 #include <stdarg.h>
 

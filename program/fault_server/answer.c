@@ -1,7 +1,7 @@
 #include "program/fault_server/answer.h"
 
 #include "core/memory.h"
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* OpenAI Responses. A reply is a list of items: reasoning, a message, function calls. */
+#include "program/base/json_fields.h"
 #include "program/fault_server/dialect.h"
 #include "program/fault_server/json_template.h"
-#include "program/transcripts/json_fields.h"
 
 #define SIGNATURE "c2lnbmVkIGJ5IHRoZSBmYXVsdCBzZXJ2ZXI="
 

@@ -2,10 +2,10 @@
 
 #include "core/memory.h"
 #include "core/nearest.h"
+#include "program/base/json_fields.h"
 #include "program/fault_server/fault_table.h"
 #include "program/fault_server/http_request.h"
 #include "program/fault_server/wordings.h"
-#include "program/transcripts/json_fields.h"
 
 /* ---- Applying ----------------------------------------------------------------------------------------------- */
 

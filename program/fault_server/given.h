@@ -4,7 +4,7 @@
 #ifndef MEND_PROGRAM_FAULT_SERVER_GIVEN_H
 #define MEND_PROGRAM_FAULT_SERVER_GIVEN_H
 
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 /* Whether it is one. ret_place: of a mistake, where it is. Errors: MEND_ESYNTAX with line and column; MEND_EINVAL. */
 mend_status given_check(mend_str given, mend_str *ret_place, mend_error *error);

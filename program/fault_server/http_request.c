@@ -28,8 +28,6 @@ void http_request_clear(http_request *request) {
   mend__buffer_clear(&request->body);
 }
 
-bool http_request_begun(const http_request *request) { return request->state != IN_HEAD || request->head.len > 0; }
-
 bool http_name_is(mend_str name, const char *other) {
   return strlen(other) == name.len && strncasecmp(name.ptr, other, name.len) == 0;
 }

@@ -39,8 +39,6 @@ void http_request_free(http_request *request);
 void http_request_clear(http_request *request);
 /* Takes what belongs to this request from the input. */
 http_progress http_request_read(http_request *request, struct evbuffer *input);
-/* Whether any of a request has come. */
-bool http_request_begun(const http_request *request);
 /* The value of the header of this name (lower case); absent when there is none. */
 mend_str http_request_field(const http_request *request, const char *name);
 

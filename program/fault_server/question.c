@@ -1,7 +1,7 @@
 #include "program/fault_server/question.h"
 
+#include "program/base/json_fields.h"
 #include "program/fault_server/dialect.h"
-#include "program/transcripts/json_fields.h"
 
 void question_init(question *asked) {
   *asked = (question){.kind = QUESTION_NONE, .dialect = &dialect_chat};

@@ -1,10 +1,10 @@
 #include "program/replay/batch.h"
 
 #include "core/memory.h"
-#include "program/replay/interrupt.h"
+#include "program/base/interrupt.h"
+#include "program/base/plain.h"
 #include "program/replay/replay.h"
 #include "program/reports/outlets.h"
-#include "program/reports/plain.h"
 #include "program/reports/totals.h"
 
 #include <errno.h>

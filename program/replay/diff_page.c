@@ -1,7 +1,7 @@
 /* Two recordings side by side, for people and as JSON. */
 #include "program/replay/diff.h"
 
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 #include <stdio.h>
 

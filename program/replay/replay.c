@@ -2,7 +2,7 @@
 
 #include "core/lines.h"
 #include "core/reason.h"
-#include "program/replay/interrupt.h"
+#include "program/base/interrupt.h"
 #include "program/transcripts/format.h"
 
 #include <errno.h>

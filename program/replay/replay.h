@@ -3,7 +3,7 @@
 #define MEND_PROGRAM_REPLAY_REPLAY_H
 
 #include "core/buffer.h"
-#include "program/replay/settings.h"
+#include "program/stage/settings.h"
 
 /* Plays a file ("-" is standard input) and tells settings->reports. `failure` receives sentences when it cannot be read,
  * each on a line of its own. ret_summary is written in any case: reading may fail half-way. MEND_OK; MEND_EINVAL when it

@@ -1,7 +1,7 @@
 #include "program/replay/steps.h"
 
 #include "core/memory.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 mend_status step_list_init(step_list *list, bool exact) {
   *list = (step_list){.exact = exact};

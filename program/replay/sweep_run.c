@@ -1,8 +1,8 @@
 /* A sweep at work: threads that take one setting after the other. */
-#include "program/replay/sweep.h"
+#include "program/replay/sweep_run.h"
 
 #include "core/memory.h"
-#include "program/replay/interrupt.h"
+#include "program/base/interrupt.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 #include "program/reports/closing.h"
 
+#include "program/base/plain.h"
 #include "program/reports/headline.h"
-#include "program/reports/plain.h"
 #include "program/reports/totals.h"
 
 static void append_others(mend__buffer *line, const replay_totals *totals) {

@@ -15,6 +15,10 @@ typedef struct replay_file {
   bool has_clock;     /* else all times are 0 */
 } replay_file;
 
+/* So many open calls of a run are remembered, as many as the watchdogs watch, and so many incidents of a file are told
+ * apart; further ones are counted. */
+enum { OPEN_CALLS_MAX = 65536, INCIDENTS_MAX = 1000 };
+
 /* ---- Calls, readings, usage -------------------------------------------------------------------------------- */
 
 /* What a call returned, or why it failed. */
@@ -96,6 +100,9 @@ typedef enum replay_kind {
   REPLAY_OTHER,
   REPLAY_KINDS
 } replay_kind;
+replay_kind replay_kind_of(const mend_detection *detection);
+/* Whether it is about one call that was made again and again. */
+bool replay_is_repeat(const mend_detection *detection);
 
 /* What was found of one kind in a run. */
 typedef struct replay_trouble {

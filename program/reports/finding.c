@@ -1,7 +1,7 @@
 #include "program/reports/finding.h"
 
-#include "program/reports/plain.h"
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
+#include "program/base/plain.h"
 
 enum { PIECE_MAX_CHARS = 4096 };
 

@@ -1,6 +1,6 @@
 #include "program/reports/headline.h"
 
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 /* ---- Amounts ----------------------------------------------------------------------------------------------- */
 

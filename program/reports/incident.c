@@ -1,9 +1,8 @@
 #include "program/reports/incident.h"
 
 #include "core/memory.h"
+#include "program/base/plain.h"
 #include "program/reports/finding.h"
-#include "program/reports/plain.h"
-#include "program/stage/run_record.h"
 
 /* ---- The detection it begins with -------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 #include "program/reports/markup.h"
 
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 static const char *entity_of(char c) {
   switch (c) {

@@ -1,8 +1,6 @@
 #include "program/reports/notes.h"
 
-#include "program/reports/plain.h"
-#include "program/stage/calls.h"
-#include "program/stage/stage.h"
+#include "program/base/plain.h"
 
 /* to->line becomes a note. */
 static void put_note_line(writer *to, mend__buffer *page, bool *first) {

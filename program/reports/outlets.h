@@ -2,7 +2,7 @@
 #ifndef MEND_PROGRAM_REPORTS_OUTLETS_H
 #define MEND_PROGRAM_REPORTS_OUTLETS_H
 
-#include "program/replay/progress.h"
+#include "program/base/progress.h"
 #include "program/reports/outlet.h"
 
 #include <pthread.h>

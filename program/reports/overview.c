@@ -1,8 +1,8 @@
 #include "program/reports/overview.h"
 
+#include "program/base/plain.h"
 #include "program/reports/headline.h"
 #include "program/reports/notes.h"
-#include "program/reports/plain.h"
 #include "program/reports/totals.h"
 
 /* ---- Runs -------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 #include "program/reports/page_calls.h"
 
+#include "program/base/plain.h"
 #include "program/reports/page_record.h"
-#include "program/reports/plain.h"
 
 enum { NAME_BYTES = 200 };
 

@@ -7,7 +7,6 @@
 #include "program/reports/page_finding.h"
 #include "program/reports/page_record.h"
 #include "program/reports/page_run.h"
-#include "program/stage/incident_numbers.h"
 
 enum { NAME_BYTES = 200, TEXT_BYTES = 4096, EXCERPT_BYTES = 120, BROKEN_SHOWN = 10 };
 /* Records are written when there are so many bytes of them. */

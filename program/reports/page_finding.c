@@ -2,7 +2,6 @@
 
 #include "program/reports/finding.h"
 #include "program/reports/page_record.h"
-#include "program/stage/run_record.h"
 
 enum { NAME_BYTES = 200, TEXT_BYTES = 4096 };
 

@@ -1,8 +1,8 @@
 #include "program/reports/page_record.h"
 
 #include "core/memory.h"
+#include "program/base/plain.h"
 #include "program/reports/headline.h"
-#include "program/reports/plain.h"
 
 void page_record_begin(mend__buffer *record) { mend__buffer_str(record, MEND_STR(",\n")); }
 

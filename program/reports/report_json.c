@@ -1,8 +1,8 @@
 #include "core/buffer.h"
 #include "core/memory.h"
-#include "program/reports/plain.h"
+#include "program/base/json_fields.h"
+#include "program/base/plain.h"
 #include "program/reports/report_kinds.h"
-#include "program/transcripts/json_fields.h"
 
 typedef struct json_report {
   report base;

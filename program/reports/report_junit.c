@@ -1,8 +1,8 @@
 /* JUnit's XML. A file's testcases are kept until its end: their testsuite begins with how many there are. */
 #include "core/memory.h"
+#include "program/base/plain.h"
 #include "program/reports/headline.h"
 #include "program/reports/markup.h"
-#include "program/reports/plain.h"
 #include "program/reports/report_kinds.h"
 #include "program/reports/spool.h"
 

@@ -1,6 +1,6 @@
 /* What could not be read of files, for who reads the rest in another form: a line each. */
 #include "core/memory.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 #include "program/reports/report_kinds.h"
 
 enum { BROKEN_SHOWN = 20 };

@@ -1,6 +1,6 @@
 /* One line for each file with detections, nothing for the others. */
 #include "core/memory.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 #include "program/reports/report_kinds.h"
 
 typedef struct quiet_report {

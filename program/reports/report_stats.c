@@ -1,6 +1,6 @@
 /* The counts of each file, as a JSON object. */
 #include "core/memory.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 #include "program/reports/report_kinds.h"
 
 typedef struct stats_report {

@@ -1,13 +1,12 @@
 /* The report for people. A file is told of when it has been read, so that it begins with what the file holds and each
  * incident stands once with all its times. */
 #include "core/memory.h"
+#include "program/base/plain.h"
 #include "program/reports/closing.h"
 #include "program/reports/incident.h"
 #include "program/reports/notes.h"
 #include "program/reports/overview.h"
-#include "program/reports/plain.h"
 #include "program/reports/report_kinds.h"
-#include "program/stage/incident_numbers.h"
 
 enum { BROKEN_SHOWN = 10, DOUBTS_SHOWN = 5 };
 

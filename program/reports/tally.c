@@ -1,6 +1,6 @@
 #include "program/reports/tally.h"
 
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 static void add(tally *of, mend_str name, uint64_t count) {
   char cut[sizeof of->names[0].name];

@@ -1,7 +1,7 @@
 #include "program/reports/totals.h"
 
+#include "program/base/plain.h"
 #include "program/reports/headline.h"
-#include "program/reports/plain.h"
 
 replay_use replay_use_sum(replay_use a, replay_use b) {
   return (replay_use){a.calls + b.calls, a.tokens + b.tokens, a.cost_usd + b.cost_usd, a.ns + b.ns};

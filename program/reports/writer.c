@@ -1,6 +1,6 @@
 #include "program/reports/writer.h"
 
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 void writer_styled(const writer *to, mend__buffer *page, style as, const char *text) {
   static const char *const codes[] = {"1", "2", "1;31", "32"};

@@ -4,7 +4,7 @@
 
 #include "core/buffer.h"
 #include "core/strmap.h"
-#include "mend.h"
+#include "program/reports/facts.h"
 
 typedef struct open_call {
   struct open_call *previous, *next; /* in the order they began; of spare ones only next */
@@ -14,9 +14,6 @@ typedef struct open_call {
   uint64_t row, since_ns;
   uint64_t incident; /* under which it was reported as a stall, 0 for none */
 } open_call;
-
-/* At most this many open calls of a run are remembered, as many as the watchdogs watch. */
-enum { OPEN_CALLS_MAX = 65536 };
 
 typedef struct open_calls {
   mend__strmap by_id;

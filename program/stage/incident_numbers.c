@@ -1,7 +1,7 @@
 #include "program/stage/incident_numbers.h"
 
 #include "core/memory.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 void incident_numbers_init(incident_numbers *of) {
   of->count = 0;

@@ -5,9 +5,6 @@
 #include "core/strmap.h"
 #include "program/reports/facts.h"
 
-/* So many are told apart; later ones are counted only. */
-enum { INCIDENTS_MAX = 1000 };
-
 typedef struct numbered_incident {
   uint64_t number;
   uint64_t calls; /* that took part so far */

@@ -34,8 +34,4 @@ void run_record_stalled(run_record *of, uint64_t open_ns);
 void run_record_describe(const run_record *of, replay_run *ret_run);
 void run_record_free(run_record *of);
 
-replay_kind replay_kind_of(const mend_detection *detection);
-/* Whether it is about one call that was made again and again. */
-bool replay_is_repeat(const mend_detection *detection);
-
 #endif

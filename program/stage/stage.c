@@ -2,7 +2,7 @@
 #include "core/memory.h"
 #include "core/seconds.h"
 #include "core/text.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 #include "program/stage/stage_internal.h"
 #include "program/stage/stage_later.h"
 #include "program/stage/subagents.h"

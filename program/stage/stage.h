@@ -6,10 +6,10 @@
 #include "core/buffer.h"
 #include "core/strmap.h"
 #include "mend.h"
-#include "program/replay/settings.h"
 #include "program/stage/incident_numbers.h"
 #include "program/stage/metered.h"
 #include "program/stage/row_texts.h"
+#include "program/stage/settings.h"
 
 /* So many runs are remembered, and what is watched of them in so many bytes; beyond, the one whose last event is oldest
  * is forgotten. */

@@ -1,8 +1,8 @@
 /* What the readers of foreign formats publish. */
 #include "bus/room.h"
 #include "core/memory.h"
+#include "program/base/json_fields.h"
 #include "program/stage/played_run.h"
-#include "program/transcripts/json_fields.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "program/transcripts/anthropic_blocks.h"
 
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 #define BLOCK_FIELDS(F)                                                                                                \
   F(TYPE, "type"), F(ID, "id"), F(NAME, "name"), F(INPUT, "input"), F(TOOL_USE_ID, "tool_use_id"),                     \

@@ -1,8 +1,8 @@
 /* Messages of Anthropic's Messages API: an array of them, an object with `messages` (a request), a message a line (an
  * answer is one), or a request a line (then each line is a run of its own). There is no clock. */
+#include "program/base/json_fields.h"
 #include "program/transcripts/anthropic_blocks.h"
 #include "program/transcripts/format.h"
-#include "program/transcripts/json_fields.h"
 
 #define MESSAGE_FIELDS(F)                                                                                              \
   F(ROLE, "role"), F(CONTENT, "content"), F(ID, "id"), F(MODEL, "model"), F(USAGE, "usage"),                           \

@@ -1,9 +1,9 @@
 /* Sessions of Claude Code: JSONL, a run is a session; rows of a sidechain (a subagent) are a run of their own with the
  * session as parent. What `claude --output-format stream-json` prints is the same with other names and no times. */
+#include "program/base/json_fields.h"
 #include "program/transcripts/anthropic_blocks.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/seen_rows.h"
 #include "program/transcripts/sidechains.h"
 

@@ -1,8 +1,8 @@
 /* Rollouts of Codex: JSONL, a run a file; each row has a time and a payload. What is said and done are items of the
  * Responses API; rows of type event_msg tell the same once more, and what people said, tokens and errors. */
+#include "program/base/json_fields.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/responses_items.h"
 #include "program/transcripts/shell_calls.h"
 

@@ -1,6 +1,6 @@
 #include "program/transcripts/format.h"
 
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 /* When two fit as well, the first one counts. */
 const format *const formats[] = {

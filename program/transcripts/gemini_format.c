@@ -1,11 +1,11 @@
 /* Sessions of Gemini CLI: JSONL, whose records may replace a message (by its id), rewind to one, or set the messages
  * anew; or the older document with `messages`. A message is therefore held until it is no longer expected to change.
  * What a rewind takes out of the conversation has happened nevertheless: its calls ran and count. */
+#include "program/base/json_fields.h"
 #include "program/stage/stage_later.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/held_rows.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/seen_rows.h"
 
 enum {

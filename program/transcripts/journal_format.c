@@ -2,9 +2,9 @@
 #include "bus/event_json.h"
 #include "bus/room.h"
 #include "core/memory.h"
+#include "program/base/json_fields.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/suspension.h"
 
 #include <stdio.h>

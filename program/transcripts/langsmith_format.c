@@ -1,10 +1,10 @@
 /* Runs of LangSmith: JSONL, an array, or an object with `runs`; children may be nested in `child_runs`. What LangSmith
  * calls a trace is a run here, what it calls a run is a call, or an answer of a model. Exports come in any order,
  * usually the newest first, so they are played by stage_later. */
+#include "program/base/json_fields.h"
 #include "program/stage/stage_later.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/python_text.h"
 
 enum {

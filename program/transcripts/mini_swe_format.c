@@ -2,8 +2,8 @@
  * only fenced block of an assistant's message, answered by the next user message; newer versions have tool calls, times
  * and what the environment said in `extra`. */
 #include "core/text.h"
+#include "program/base/json_fields.h"
 #include "program/transcripts/format.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/shell_calls.h"
 
 enum { ROLE, CONTENT, CALLS, CALL_ID, EXTRA, FIELD_COUNT };

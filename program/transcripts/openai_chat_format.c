@@ -1,9 +1,9 @@
 /* Messages of OpenAI's Chat Completions: an array of them, an object with `messages`, a message or an answer (with
  * `choices`) a line, or an object with `messages` a line (then each line is a run of its own). There is no clock and no
  * error flag. The deprecated function_call and role function, which have no ids, are taken too. */
+#include "program/base/json_fields.h"
 #include "program/transcripts/anthropic_blocks.h"
 #include "program/transcripts/format.h"
-#include "program/transcripts/json_fields.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* Events of OpenHands before version 1: an array of them, an object that has them in `trajectory` or `history`, an
  * event a line, or such an object a line (then each line is a run of its own). An action is a call, the observation
  * whose cause it is its result. */
+#include "program/base/json_fields.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 
 #define EVENT_FIELDS(F)                                                                                                \
   F(ID, "id"), F(CAUSE, "cause"), F(TIMESTAMP, "timestamp"), F(SOURCE, "source"), F(ACTION, "action"),                 \

@@ -1,8 +1,8 @@
 /* Events of OpenHands from version 1 on: an event a line, an array of them, or an object that has them in `events` or
  * `items`. */
+#include "program/base/json_fields.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 
 #define EVENT_FIELDS(F)                                                                                                \
   F(KIND, "kind"), F(TIMESTAMP, "timestamp"), F(SOURCE, "source"), F(TOOL, "tool_name"), F(CALL_ID, "tool_call_id"),   \

@@ -1,6 +1,6 @@
 #include "program/transcripts/otlp_attributes.h"
 
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 #include "program/transcripts/otlp_values.h"
 
 #define NAMED(name, what)                                                                                              \

@@ -1,9 +1,9 @@
 /* OpenTelemetry traces as OTLP writes them in JSON: a document or a batch a line. What an agent did is told by the
  * attributes of its spans: OpenTelemetry's own names for generative AI, and those of others. A
  * trace is a run. Spans are written when they end, so they are played by stage_later. */
+#include "program/base/json_fields.h"
 #include "program/stage/stage_later.h"
 #include "program/transcripts/format.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/otlp_attributes.h"
 #include "program/transcripts/otlp_values.h"
 

@@ -1,7 +1,7 @@
 #include "program/transcripts/otlp_values.h"
 
 #include "core/text.h"
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 /* ---- Values ------------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 #include "program/transcripts/python_text.h"
 
 #include "core/text.h"
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 enum { DEPTH_MAX = 32 };
 

@@ -3,9 +3,9 @@
  * flag but for tools that ran on OpenAI's side. */
 #include "program/transcripts/responses_items.h"
 
+#include "program/base/json_fields.h"
 #include "program/transcripts/anthropic_blocks.h"
 #include "program/transcripts/format.h"
-#include "program/transcripts/json_fields.h"
 
 #define ROW_FIELDS(F)                                                                                                  \
   F(TYPE, "type"), F(ROLE, "role"), F(CONTENT, "content"), F(ID, "id"), F(OUTPUT, "output"), F(INPUT, "input"),        \

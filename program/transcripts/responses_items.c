@@ -1,6 +1,6 @@
 #include "program/transcripts/responses_items.h"
 
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "program/transcripts/source.h"
 
 #include "core/memory.h"
-#include "program/replay/interrupt.h"
+#include "program/base/interrupt.h"
 
 #include <errno.h>
 #include <unistd.h>

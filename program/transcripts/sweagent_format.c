@@ -1,8 +1,8 @@
 /* Trajectories of SWE-agent: a document whose `trajectory` has steps with an action and what was observed, or whose
  * `history` has messages. There is no clock: a step says at most how long it took. */
 #include "core/text.h"
+#include "program/base/json_fields.h"
 #include "program/transcripts/format.h"
-#include "program/transcripts/json_fields.h"
 #include "program/transcripts/shell_calls.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* The reader that docs/internals/readers.md shows, and that it reads. */
+#include "program/base/json_fields.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
-#include "program/transcripts/json_fields.h"
 #include "support/mend_test.h"
 
 /* Logs of a made-up agent: JSONL, a run is a conversation. */

@@ -1,5 +1,5 @@
 #include "mend/json.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 #include "support/mend_test.h"
 
 static void expect(mend__buffer *buffer, const char *expected, const char *what) {

@@ -1,5 +1,5 @@
 /* What --sweep is given, and what it tells. */
-#include "program/replay/sweep.h"
+#include "program/reports/sweep.h"
 #include "support/mend_test.h"
 
 #include <stdio.h>

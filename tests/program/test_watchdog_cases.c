@@ -2,7 +2,7 @@
  * or, to check others, in the folder that $MEND_CASES names; "seed" is what mode seed finds and "detections" what mode
  * evidence does. The options are those that the cases were made for. */
 #include "mend/json.h"
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 #include "shell.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 #include "core/memory.h"
 #include "core/text.h"

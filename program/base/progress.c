@@ -1,4 +1,4 @@
-#include "program/replay/progress.h"
+#include "program/base/progress.h"
 
 #include "mend/clock.h"
 

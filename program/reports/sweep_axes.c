@@ -1,5 +1,5 @@
 /* What --sweep is given, as axes with their values. */
-#include "program/replay/sweep.h"
+#include "program/reports/sweep.h"
 
 #include "core/memory.h"
 #include "core/text.h"

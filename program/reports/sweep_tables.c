@@ -1,8 +1,8 @@
 /* What a sweep has found, as tables and as JSON. */
-#include "program/replay/sweep.h"
+#include "program/reports/sweep.h"
 
 #include "core/options_json.h"
-#include "program/reports/plain.h"
+#include "program/base/plain.h"
 
 #include <stdio.h>
 

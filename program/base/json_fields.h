@@ -1,6 +1,6 @@
 /* Some members of a JSON object, by name, in one pass. */
-#ifndef MEND_PROGRAM_TRANSCRIPTS_JSON_FIELDS_H
-#define MEND_PROGRAM_TRANSCRIPTS_JSON_FIELDS_H
+#ifndef MEND_PROGRAM_BASE_JSON_FIELDS_H
+#define MEND_PROGRAM_BASE_JSON_FIELDS_H
 
 #include "mend/json.h"
 

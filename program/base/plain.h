@@ -1,6 +1,6 @@
 /* Text for people: safe to show on a terminal whatever it holds, in lines. */
-#ifndef MEND_PROGRAM_REPORTS_PLAIN_H
-#define MEND_PROGRAM_REPORTS_PLAIN_H
+#ifndef MEND_PROGRAM_BASE_PLAIN_H
+#define MEND_PROGRAM_BASE_PLAIN_H
 
 #include "core/buffer.h"
 

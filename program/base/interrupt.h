@@ -1,6 +1,6 @@
 /* Ctrl-C as the end of the input, so that what was read so far is still reported. */
-#ifndef MEND_PROGRAM_REPLAY_INTERRUPT_H
-#define MEND_PROGRAM_REPLAY_INTERRUPT_H
+#ifndef MEND_PROGRAM_BASE_INTERRUPT_H
+#define MEND_PROGRAM_BASE_INTERRUPT_H
 
 #include "mend/core.h"
 

@@ -1,8 +1,8 @@
 /* What a replay is to do with a file. */
-#ifndef MEND_PROGRAM_REPLAY_SETTINGS_H
-#define MEND_PROGRAM_REPLAY_SETTINGS_H
+#ifndef MEND_PROGRAM_STAGE_SETTINGS_H
+#define MEND_PROGRAM_STAGE_SETTINGS_H
 
-#include "program/replay/progress.h"
+#include "program/base/progress.h"
 #include "program/reports/fail_on.h"
 #include "program/reports/reports.h"
 

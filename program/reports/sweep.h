@@ -1,8 +1,10 @@
-/* --sweep: what would have been detected with other options, for tuning: a grid of settings, each played for itself. */
-#ifndef MEND_PROGRAM_REPLAY_SWEEP_H
-#define MEND_PROGRAM_REPLAY_SWEEP_H
+/* --sweep: what would have been detected with other options, for tuning: a grid of settings, and how it is told. */
+#ifndef MEND_PROGRAM_REPORTS_SWEEP_H
+#define MEND_PROGRAM_REPORTS_SWEEP_H
 
-#include "program/replay/batch.h"
+#include "core/buffer.h"
+#include "mend.h"
+#include "program/reports/tally.h"
 
 /* So many options may vary, over so many values each and settings in all. */
 enum { SWEEP_AXES_MAX = 4, SWEEP_VALUES_MAX = 1000, SWEEP_SETTINGS_MAX = 10000 };
@@ -44,10 +46,6 @@ size_t sweep_index(const sweep *of, size_t setting, size_t axis);
  * when they contradict each other. */
 mend_status sweep_options(const sweep *of, size_t setting, const mend_options *base, mend_option_tree **ret_tree,
                           mend_error *error);
-
-/* Plays all of the plan's files with each setting, `plan->jobs` settings at a time; the plan has no outputs. What cannot
- * be read is told once, and counted in *ret_totals. An interrupt leaves out what has not been begun. MEND_ENOMEM. */
-mend_status sweep_run(sweep *of, const replay_plan *plan, replay_totals *ret_totals);
 
 /* The setting that comes to the same options as `watch`; cell_count when none does. */
 size_t sweep_find(const sweep *of, const mend_options *watch);

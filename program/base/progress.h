@@ -1,6 +1,6 @@
 /* How far long files have been read, in a line on a terminal. */
-#ifndef MEND_PROGRAM_REPLAY_PROGRESS_H
-#define MEND_PROGRAM_REPLAY_PROGRESS_H
+#ifndef MEND_PROGRAM_BASE_PROGRESS_H
+#define MEND_PROGRAM_BASE_PROGRESS_H
 
 #include "mend/core.h"
 

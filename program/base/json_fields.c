@@ -1,4 +1,4 @@
-#include "program/transcripts/json_fields.h"
+#include "program/base/json_fields.h"
 
 static json_field *find(const mend_json *json, json_field *fields, size_t count) {
   for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-#include "program/replay/interrupt.h"
+#include "program/base/interrupt.h"
 
 #include <errno.h>
 #include <fcntl.h>
