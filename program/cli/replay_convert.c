@@ -40,8 +40,9 @@ static void help(FILE *out) {
         "                  where to; it must not exist yet. Else standard output\n"
         "  --help          this text\n"
         "\n"
-        "Exit status: 0 written, 2 not or not all of it. Broken lines are told and left\n"
-        "out. What mend itself once detected (healing.*) is not written.\n",
+        "Exit status: 0 written, 2 not or not all of it; a FILE that was begun is then\n"
+        "removed. Broken lines are told and left out. What mend itself once detected\n"
+        "(healing.*) is not written.\n",
         out);
 }
 
@@ -121,12 +122,16 @@ static int tell_failure(mend_status status, const mend__buffer *failure) {
   return status == MEND_ENOMEM ? cli_out_of_memory() : cli_fail("%s", mend_status_message(status));
 }
 
+/* Of standard output it is told at the end of the program. */
+static int tell_lost_output(const arguments *given) {
+  return given->output != NULL ? cli_fail("%s: %s", given->output, mend__reason(errno)) : CLI_FAILED;
+}
+
 /* The bus counts events that could not be written; the stream remembers it. */
 static mend_status finish(conversion *of) {
   mend_status status = of->spans != NULL ? otlp_writer_finish(of->spans) : MEND_OK;
-  if (status == MEND_OK && ferror(of->out) != 0) status = MEND_EIO;
-  if (status == MEND_OK && fflush(of->out) != 0) status = MEND_EIO;
-  return status;
+  const bool lost = status == MEND_EIO || ferror(of->out) != 0 || fflush(of->out) != 0;
+  return lost ? MEND_ECLOSED : status;
 }
 
 static int play(conversion *of) {
@@ -135,9 +140,13 @@ static int play(conversion *of) {
   mend__buffer_init(&failure, NULL);
   mend_status status = replay_listen(of->given->file, attach, of, progress, &failure);
   const mend_status finished = finish(of);
+  const int reason = errno;
   if (status == MEND_OK) status = finished;
   if (status == MEND_OK) tell_changes(of);
-  const int result = status == MEND_OK ? CLI_FINE : tell_failure(status, &failure);
+  errno = reason;
+  const int result = status == MEND_OK        ? CLI_FINE
+                     : status == MEND_ECLOSED ? tell_lost_output(of->given)
+                                              : tell_failure(status, &failure);
   mend__buffer_free(&failure);
   return result;
 }
@@ -151,7 +160,9 @@ static int convert(const arguments *given) {
   int result = given->to == TARGET_OTLP && of.spans == NULL ? cli_out_of_memory() : play(&of);
   otlp_writer_free(of.spans);
   journal_writer_free(&of.journal);
-  if (given->output != NULL && fclose(of.out) != 0) result = cli_fail("%s: %s", given->output, mend__reason(errno));
+  if (given->output == NULL) return result;
+  if (fclose(of.out) != 0 && result == CLI_FINE) result = tell_lost_output(given);
+  if (result != CLI_FINE) unlink(given->output); /* it is new, and half a recording is none */
   return result;
 }
 

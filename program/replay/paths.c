@@ -78,8 +78,14 @@ static mend_status add_entry(replay_paths *paths, const char *folder, const char
     status = MEND_ENOMEM;
   } else if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
     status = add_folder(paths, path);
-  } else if (may_be_transcript(name) && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
-    status = append(paths, path, false);
+  } else if (may_be_transcript(name)) {
+    if (stat(path, &about) != 0) {
+      status = append_problem(paths, path, mend__reason(errno));
+    } else if (S_ISREG(about.st_mode)) {
+      status = append(paths, path, false);
+    } else if (!S_ISDIR(about.st_mode)) {
+      status = append_problem(paths, path, "it is no file that could be read to its end");
+    }
   }
   mend__free(NULL, path);
   return status;
