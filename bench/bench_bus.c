@@ -25,10 +25,11 @@ static mend_status on_event(void *ctx, const mend_event *event) {
 static void open_bus(const bench_row *row) {
   with.bus = bench_bus(NULL, NULL);
   for (int i = 0; i < THREADS; i++)
-    bench_need(mend_run_new(with.bus, NULL, &with.runs[i]) == MEND_OK, "mend_run_new");
+    bench_need(mend_run_new(with.bus, NULL, &with.runs[i], NULL) == MEND_OK, "mend_run_new");
   for (int64_t i = 0; i < row->argument; i++) {
     for (int t = 0; t < THREADS; t++) {
-      mend_status status = mend_run_subscribe(with.runs[t], "tool.before", on_event, &with.calls[t * 16], NULL, NULL);
+      mend_status status =
+          mend_run_subscribe(with.runs[t], "tool.before", on_event, &with.calls[t * 16], NULL, NULL, NULL);
       bench_need(status == MEND_OK, "mend_run_subscribe");
     }
   }
@@ -39,7 +40,7 @@ static void open_bus_with_bus_subscribers(const bench_row *row) {
   none.argument = 0;
   open_bus(&none);
   for (int64_t i = 0; i < row->argument; i++) {
-    mend_status status = mend_bus_subscribe(with.bus, "tool.before", on_event, &with.calls[0], NULL, NULL);
+    mend_status status = mend_bus_subscribe(with.bus, "tool.before", on_event, &with.calls[0], NULL, NULL, NULL);
     bench_need(status == MEND_OK, "mend_bus_subscribe");
   }
 }
@@ -165,9 +166,9 @@ static void open_topics(const bench_row *row) {
   open_bus(row);
   for (int i = 0; i < TOPICS; i++) {
     snprintf(topic_names[i], sizeof topic_names[i], "own.topic.%d", i);
-    bench_need(mend_bus_topic(with.bus, mend_str_from(topic_names[i]), &with.topic) == MEND_OK, "mend_bus_topic");
+    bench_need(mend_bus_topic(with.bus, mend_str_from(topic_names[i]), &with.topic, NULL) == MEND_OK, "mend_bus_topic");
   }
-  bench_need(mend_bus_subscribe(with.bus, "own.*", on_event, &with.calls[0], NULL, NULL) == MEND_OK, "subscribe");
+  bench_need(mend_bus_subscribe(with.bus, "own.*", on_event, &with.calls[0], NULL, NULL, NULL) == MEND_OK, "subscribe");
 }
 
 static void publish_custom(uint64_t count, bool by_name) {
@@ -176,7 +177,7 @@ static void publish_custom(uint64_t count, bool by_name) {
   event.event.topic = with.topic;
   const mend_str name = MEND_STR("own.topic.777");
   for (uint64_t i = 0; i < count; i++) {
-    if (by_name) mend_bus_topic(with.bus, name, &event.event.topic);
+    if (by_name) mend_bus_topic(with.bus, name, &event.event.topic, NULL);
     mend_bus_publish(with.bus, &event.event);
   }
 }

@@ -37,7 +37,7 @@ static void open_boundary(const bench_row *row) {
   mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
   guarded.bus = bench_bus(NULL, NULL);
   if (row->argument != 0) watch();
-  bench_need(mend_run_new(guarded.bus, NULL, &guarded.run) == MEND_OK, "mend_run_new");
+  bench_need(mend_run_new(guarded.bus, NULL, &guarded.run, NULL) == MEND_OK, "mend_run_new");
   bench_need(mend_tools_new(NULL, &guarded.tools) == MEND_OK, "mend_tools_new");
   bench_need(mend_tools_add(guarded.tools, &tool, NULL, NULL) == MEND_OK, "mend_tools_add");
   options.run = guarded.run;

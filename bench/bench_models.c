@@ -50,8 +50,8 @@ static void open_client(chain_client *client, const char *url) {
   *client = (chain_client){.base = event_base_new(), .bus = bench_bus(NULL, NULL)};
   options.base = client->base;
   bench_need(client->base != NULL && mend_loop_new(&options, &client->loop, NULL) == MEND_OK, "mend_loop_new");
-  bench_need(mend_bus_subscribe(client->bus, "model.*", count_event, client, NULL, NULL) == MEND_OK &&
-                 mend_run_new(client->bus, NULL, &client->run) == MEND_OK,
+  bench_need(mend_bus_subscribe(client->bus, "model.*", count_event, client, NULL, NULL, NULL) == MEND_OK &&
+                 mend_run_new(client->bus, NULL, &client->run, NULL) == MEND_OK,
              "mend_run_new");
   bench_need(mend_messages_new(NULL, &client->messages) == MEND_OK &&
                  mend_messages_add_user(client->messages, MEND_STR("What is the capital of France?")) == MEND_OK,

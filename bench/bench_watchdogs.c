@@ -30,7 +30,7 @@ static void open_runs(mend_watch_mode mode, bool virtual_clock, bool loop) {
   watched.bus = bench_bus(NULL, watched.clock);
   watch_bus(watched.bus, mode, loop, false);
   for (int i = 0; i < RUNS; i++)
-    bench_need(mend_run_new(watched.bus, NULL, &watched.runs[i]) == MEND_OK, "mend_run_new");
+    bench_need(mend_run_new(watched.bus, NULL, &watched.runs[i], NULL) == MEND_OK, "mend_run_new");
   watched.next_call = 1;
 }
 

@@ -58,7 +58,7 @@ static size_t bytes_a_run(mend_bus *bus, counted *memory, bool guarded) {
   static mend_boundary *boundaries[MANY];
   size_t before = memory->bytes;
   for (int i = 0; i < MANY; i++) {
-    bench_need(mend_run_new(bus, NULL, &runs[i]) == MEND_OK, "mend_run_new");
+    bench_need(mend_run_new(bus, NULL, &runs[i], NULL) == MEND_OK, "mend_run_new");
     boundaries[i] = guarded ? bench_guard(runs[i]) : NULL;
     mend_tool_before_event start = MEND_TOOL_BEFORE_EVENT_INIT;
     mend_tool_after_event end = MEND_TOOL_AFTER_EVENT_INIT;
@@ -89,7 +89,8 @@ static size_t bytes_a_subscriber(mend_bus *bus, const counted *memory) {
   mend_subscription *subscriptions[MANY];
   const size_t before = memory->bytes;
   for (int i = 0; i < MANY; i++) {
-    bench_need(mend_bus_subscribe(bus, "tool.before", ignore, NULL, NULL, &subscriptions[i]) == MEND_OK, "subscribe");
+    bench_need(mend_bus_subscribe(bus, "tool.before", ignore, NULL, NULL, &subscriptions[i], NULL) == MEND_OK,
+               "subscribe");
   }
   const size_t bytes = (memory->bytes - before) / MANY;
   for (int i = 0; i < MANY; i++)

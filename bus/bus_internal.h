@@ -225,10 +225,17 @@ void mend__topics_free(mend_bus *bus);
 mend_status mend__topic_intern(mend_bus *bus, mend_str name, mend__topic **ret_topic);
 /* What is wrong with a topic's name, as a sentence; NULL when nothing is. */
 const char *mend__topic_name_fault(mend_str name);
+/* Why a topic or a pattern could not be made. */
+const char *mend__topic_reason(mend_status status);
+/* Sets the error to: WHAT "NAME": REASON. A long name is cut. Returns the status. */
+mend_status mend__name_refuse(mend_error *error, mend_status status, const char *what, mend_str name,
+                              const char *reason);
 
 /* patterns.c: under the mutex */
-/* "*", "tool.*" or "tool.before": fills in match and pattern. */
-mend_status mend__pattern_take(mend_bus *bus, const char *text, mend_subscription *subscription);
+/* "*", "tool.*" or "tool.before". Needs no mutex. */
+bool mend__pattern_is_one(mend_str pattern);
+/* Fills in match and pattern from one that is one. */
+mend_status mend__pattern_take(mend_bus *bus, mend_str pattern, mend_subscription *subscription);
 bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic);
 mend_str mend__pattern_prefix(const mend_bus *bus, uint32_t pattern);
 mend_str mend__pattern_text(const mend_bus *bus, uint8_t match, uint32_t pattern); /* valid as long as the bus */

@@ -1,17 +1,9 @@
 #include "bus/bus_internal.h"
 #include "bus/event_json.h"
 
-/* How much of a topic a sentence shows, in bytes. */
-#define SHOWN_MAX 80
-
-static mend_status refuse(mend_error *error, mend_status status, mend_str topic, const char *reason) {
-  topic.len = mend__utf8_cut(topic, SHOWN_MAX);
-  return mend_error_set(error, status, "topic \"%.*s\": %s", MEND_STR_ARG(topic), reason);
-}
-
 static mend_status check_topic(mend_str topic, mend_error *error) {
   const char *fault = mend__topic_name_fault(topic);
-  if (fault != NULL) return refuse(error, MEND_EINVAL, topic, fault);
+  if (fault != NULL) return mend__name_refuse(error, MEND_EINVAL, "topic", topic, fault);
   if (mend_str_equal(topic, mend_event_kind_topic(MEND_EVENT_TICK))) {
     return mend_error_set(error, MEND_EINVAL, "topic tick is for journals only");
   }
@@ -20,9 +12,11 @@ static mend_status check_topic(mend_str topic, mend_error *error) {
 
 static mend_status publish(mend_run *run, mend__event_line *line, mend_error *error) {
   mend_event *event = &line->event.event;
-  mend_status status = line->custom ? mend_bus_topic(mend_run_bus(run), line->topic, &event->topic) : MEND_OK;
-  if (status == MEND_OK) status = mend__run_publish_in_span(run, event);
-  return status == MEND_OK ? MEND_OK : refuse(error, status, line->topic, mend_status_message(status));
+  mend_status status = line->custom ? mend_bus_topic(mend_run_bus(run), line->topic, &event->topic, error) : MEND_OK;
+  if (status != MEND_OK) return status;
+  status = mend__run_publish_in_span(run, event);
+  if (status == MEND_OK) return MEND_OK;
+  return mend__name_refuse(error, status, "topic", line->topic, mend_status_message(status));
 }
 
 mend_status mend_run_emit_text(mend_run *run, mend_str topic, mend_str payload, mend_error *error) {

@@ -39,18 +39,25 @@ static mend_status pattern_intern(mend_bus *bus, mend_str text, uint32_t *ret_in
   return MEND_OK;
 }
 
-mend_status mend__pattern_take(mend_bus *bus, const char *text, mend_subscription *subscription) {
-  mend_str pattern = mend_str_from(text);
+static bool ends_in_star(mend_str pattern) {
+  return pattern.len > 2 && memcmp(pattern.ptr + pattern.len - 2, ".*", 2) == 0;
+}
+
+bool mend__pattern_is_one(mend_str pattern) {
+  if (mend_str_equal(pattern, MEND_STR("*"))) return true;
+  if (ends_in_star(pattern)) pattern.len -= 2;
+  return mend__topic_name_fault(pattern) == NULL;
+}
+
+mend_status mend__pattern_take(mend_bus *bus, mend_str pattern, mend_subscription *subscription) {
   if (mend_str_equal(pattern, MEND_STR("*"))) {
     subscription->match = MEND__MATCH_ALL;
     return pattern_intern(bus, pattern, &subscription->pattern);
   }
-  if (pattern.len > 2 && memcmp(text + pattern.len - 2, ".*", 2) == 0) {
-    if (mend__topic_name_fault((mend_str){text, pattern.len - 2}) != NULL) return MEND_EINVAL;
+  if (ends_in_star(pattern)) {
     subscription->match = MEND__MATCH_PREFIX;
     return pattern_intern(bus, pattern, &subscription->pattern);
   }
-  if (mend__topic_name_fault(pattern) != NULL) return MEND_EINVAL;
   mend__topic *topic;
   mend_status status = mend__topic_intern(bus, pattern, &topic);
   if (status != MEND_OK) return status;

@@ -197,11 +197,11 @@ no_mutex:
   return NULL;
 }
 
-static mend_status subscribe(mend_queue *queue, mend_bus *bus, mend_run *run, const char *pattern) {
+static mend_status subscribe(mend_queue *queue, mend_bus *bus, mend_run *run, const char *pattern, mend_error *error) {
   mend_subscription **subscription = &queue->subscription;
   atomic_store(&queue->owners, 2);
-  mend_status status = run != NULL ? mend_run_subscribe(run, pattern, take_event, queue, disown, subscription)
-                                   : mend_bus_subscribe(bus, pattern, take_event, queue, disown, subscription);
+  mend_status status = run != NULL ? mend_run_subscribe(run, pattern, take_event, queue, disown, subscription, error)
+                                   : mend_bus_subscribe(bus, pattern, take_event, queue, disown, subscription, error);
   if (status != MEND_OK) atomic_store(&queue->owners, 1); /* destroy is not called then */
   return status;
 }
@@ -214,11 +214,10 @@ static mend_status open_queue(mend_bus *bus, mend_run *run, const char *pattern,
   if (status != MEND_OK) return status;
   mend_queue *queue = make(mend_bus_allocator(bus), &options);
   if (queue == NULL) return mend_error_set(error, MEND_ENOMEM, "a queue: %s", mend_status_message(MEND_ENOMEM));
-  status = subscribe(queue, bus, run, pattern);
+  status = subscribe(queue, bus, run, pattern, error);
   if (status != MEND_OK) {
     disown(queue);
-    return mend_error_set(error, status, "a queue for \"%s\": %s", pattern != NULL ? pattern : "",
-                          mend_status_message(status));
+    return status;
   }
   queue->bus = mend_bus_retain(bus);
   queue->run = run != NULL ? mend_run_retain(run) : NULL;

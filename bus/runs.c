@@ -116,28 +116,45 @@ void mend__run_retain_known(mend_run *run) {
 
 /* ---- Public ---- */
 
-static mend_status check_options(mend_bus *bus, const mend_run_options *given, mend_run_options *ret_options) {
+#define ID_LEN_MAX 255
+
+static mend_status check_options(mend_bus *bus, const mend_run_options *given, mend_run_options *ret_options,
+                                 mend_error *error) {
   *ret_options = (mend_run_options)MEND_RUN_OPTIONS_INIT;
-  if (bus == NULL) return MEND_EINVAL;
-  mend_status status = mend__options_take(ret_options, given, "mend_run_options", NULL);
+  if (bus == NULL) return mend_error_set(error, MEND_EINVAL, "a run: no bus");
+  mend_status status = mend__options_take(ret_options, given, "mend_run_options", error);
   if (status != MEND_OK) return status;
-  if (ret_options->id.ptr != NULL && (ret_options->id.len == 0 || ret_options->id.len > 255)) return MEND_EINVAL;
-  if (ret_options->parent != NULL && ret_options->parent->bus != bus) return MEND_EINVAL;
+  const mend_str id = ret_options->id;
+  if (id.ptr != NULL && (id.len == 0 || id.len > ID_LEN_MAX)) {
+    return mend_error_set(error, MEND_EINVAL, "a run's id is 1 to %d bytes long, this one has %zu", ID_LEN_MAX, id.len);
+  }
+  const mend_run *parent = ret_options->parent;
+  if (parent != NULL && parent->bus != bus) {
+    return mend__name_refuse(error, MEND_EINVAL, "parent", parent->id, "is a run of another bus");
+  }
   return MEND_OK;
 }
 
-mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_run **ret_run) {
+static mend_status refuse_run(mend_error *error, mend_status status, mend_str id) {
+  if (id.ptr == NULL) return mend_error_set(error, status, "a run: %s", mend_status_message(status));
+  const bool exists = status == MEND_EEXIST;
+  return mend__name_refuse(error, status, "run", id,
+                           exists ? "the bus has one of this id" : mend_status_message(status));
+}
+
+mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_run **ret_run, mend_error *error) {
   mend_run_options checked;
   mend_run *run;
-  mend_status status = check_options(bus, options, &checked);
-  if (status == MEND_OK) status = make_run(bus, &checked, &run);
+  mend_status status = check_options(bus, options, &checked, error);
   if (status != MEND_OK) return status;
+  status = make_run(bus, &checked, &run);
+  if (status != MEND_OK) return refuse_run(error, status, checked.id);
   mend__run_announce_and_lock(run);
   status = link_run(run);
   pthread_mutex_unlock(&bus->mutex);
   if (status != MEND_OK) {
     mend_run_release(run);
-    return status;
+    return refuse_run(error, status, checked.id);
   }
   *ret_run = run;
   return MEND_OK;
@@ -152,18 +169,18 @@ static mend_run *find_run(mend_bus *bus, mend_str id) {
   return run;
 }
 
-mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_run **ret_run) {
+mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_run **ret_run, mend_error *error) {
   mend_run_options checked;
-  mend_status status = check_options(bus, options, &checked);
-  if (status == MEND_OK && checked.id.ptr == NULL) status = MEND_EINVAL;
+  mend_status status = check_options(bus, options, &checked, error);
   if (status != MEND_OK) return status;
+  if (checked.id.ptr == NULL) return mend_error_set(error, MEND_EINVAL, "id: absent, expected that of the wanted run");
   mend_run *run = find_run(bus, checked.id);
   if (run != NULL) {
     *ret_run = run;
     return MEND_OK;
   }
   status = make_run(bus, &checked, &run);
-  if (status != MEND_OK) return status;
+  if (status != MEND_OK) return refuse_run(error, status, checked.id);
   mend__run_announce_and_lock(run);
   run->kept = true;
   status = link_run(run);
@@ -177,7 +194,7 @@ mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_ru
   run->kept = false;
   mend_run_release(run);
   /* Another thread was faster. */
-  return status == MEND_EEXIST ? mend_bus_run(bus, &checked, ret_run) : status;
+  return status == MEND_EEXIST ? mend_bus_run(bus, &checked, ret_run, error) : refuse_run(error, status, checked.id);
 }
 
 mend_run *mend_run_retain(mend_run *run) {

@@ -1,36 +1,59 @@
 #include "bus/bus_internal.h"
 
+static mend_status check(const char *pattern, mend_handler handler, mend_error *error) {
+  if (pattern == NULL) return mend_error_set(error, MEND_EINVAL, "pattern: absent, expected a topic, or * for all");
+  const mend_str text = mend_str_from(pattern);
+  if (!mend__pattern_is_one(text)) {
+    return mend__name_refuse(error, MEND_EINVAL, "pattern", text,
+                             "expected a topic (tool.before), all topics under a prefix (tool.*) or all (*)");
+  }
+  if (handler == NULL) return mend__name_refuse(error, MEND_EINVAL, "pattern", text, "handler is absent");
+  return MEND_OK;
+}
+
+static mend_status link_subscription(mend_subscription *subscription, mend_str pattern) {
+  mend_bus *bus = subscription->bus;
+  if (bus->closing) return MEND_ECLOSED;
+  mend_status status = mend__pattern_take(bus, pattern, subscription);
+  if (status != MEND_OK) return status;
+  status = subscription->run != NULL ? mend__run_subscribers_add(subscription->run, subscription)
+                                     : mend__bus_subscribers_add(bus, subscription);
+  if (status == MEND_OK) bus->subscription_count++;
+  return status;
+}
+
 static mend_status subscribe(mend_bus *bus, mend_run *run, const char *pattern, mend_handler handler, void *ctx,
-                             void (*destroy)(void *), mend_subscription **ret_subscription) {
-  if (pattern == NULL || handler == NULL) return MEND_EINVAL;
+                             void (*destroy)(void *), mend_subscription **ret_subscription, mend_error *error) {
+  mend_status status = check(pattern, handler, error);
+  if (status != MEND_OK) return status;
   mend_subscription *subscription = mend__alloc_zero(bus->allocator, sizeof *subscription);
-  if (subscription == NULL) return MEND_ENOMEM;
+  if (subscription == NULL) return mend_error_set(error, MEND_ENOMEM, "a subscription: out of memory");
   subscription->handler = handler;
   subscription->ctx = ctx;
   subscription->destroy = destroy;
   subscription->bus = bus;
   subscription->run = run;
   pthread_mutex_lock(&bus->mutex);
-  mend_status status = bus->closing ? MEND_ECLOSED : mend__pattern_take(bus, pattern, subscription);
-  if (status == MEND_OK) {
-    status = run != NULL ? mend__run_subscribers_add(run, subscription) : mend__bus_subscribers_add(bus, subscription);
-  }
-  if (status == MEND_OK) bus->subscription_count++;
+  status = link_subscription(subscription, mend_str_from(pattern));
   pthread_mutex_unlock(&bus->mutex);
-  if (status != MEND_OK) mend__free(bus->allocator, subscription);
-  if (status == MEND_OK && ret_subscription != NULL) *ret_subscription = subscription;
+  if (status != MEND_OK) {
+    mend__free(bus->allocator, subscription);
+    mend__name_refuse(error, status, "pattern", mend_str_from(pattern), mend__topic_reason(status));
+  } else if (ret_subscription != NULL) {
+    *ret_subscription = subscription;
+  }
   mend__reclaim(bus);
   return status;
 }
 
 mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
-                               void (*destroy)(void *ctx), mend_subscription **ret_subscription) {
-  return subscribe(bus, NULL, pattern, handler, ctx, destroy, ret_subscription);
+                               void (*destroy)(void *ctx), mend_subscription **ret_subscription, mend_error *error) {
+  return subscribe(bus, NULL, pattern, handler, ctx, destroy, ret_subscription, error);
 }
 
 mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler handler, void *ctx,
-                               void (*destroy)(void *ctx), mend_subscription **ret_subscription) {
-  return subscribe(run->bus, run, pattern, handler, ctx, destroy, ret_subscription);
+                               void (*destroy)(void *ctx), mend_subscription **ret_subscription, mend_error *error) {
+  return subscribe(run->bus, run, pattern, handler, ctx, destroy, ret_subscription, error);
 }
 
 void mend__subscription_retire(mend_bus *bus, mend_subscription *subscription) {

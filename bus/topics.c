@@ -13,6 +13,16 @@ const char *mend__topic_name_fault(mend_str name) {
   return part_is_empty ? empty_part_or_star : NULL;
 }
 
+const char *mend__topic_reason(mend_status status) {
+  return status == MEND_ELIMIT ? "the bus has as many as its topic_limit allows" : mend_status_message(status);
+}
+
+mend_status mend__name_refuse(mend_error *error, mend_status status, const char *what, mend_str name,
+                              const char *reason) {
+  name.len = mend__utf8_cut(name, 80);
+  return mend_error_set(error, status, "%s \"%.*s\": %s", what, MEND_STR_ARG(name), reason);
+}
+
 static mend_status make_chunk(mend_bus *bus, uint32_t index) {
   mend__topic *chunk = mend__alloc_zero(bus->allocator, MEND__TOPICS_IN_CHUNK * sizeof(mend__topic));
   if (chunk == NULL) return MEND_ENOMEM;
@@ -79,14 +89,16 @@ void mend__topics_free(mend_bus *bus) {
   }
 }
 
-mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic) {
-  if (mend__topic_name_fault(name) != NULL) return MEND_EINVAL;
+mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic, mend_error *error) {
+  const char *fault = mend__topic_name_fault(name);
+  if (fault != NULL) return mend__name_refuse(error, MEND_EINVAL, "topic", name, fault);
   mend__topic *topic;
   pthread_mutex_lock(&bus->mutex);
   mend_status status = mend__topic_intern(bus, name, &topic);
   pthread_mutex_unlock(&bus->mutex);
-  if (status == MEND_OK) *ret_topic = topic->number;
-  return status;
+  if (status != MEND_OK) return mend__name_refuse(error, status, "topic", name, mend__topic_reason(status));
+  *ret_topic = topic->number;
+  return MEND_OK;
 }
 
 mend_str mend_bus_topic_name(const mend_bus *bus, mend_topic topic) {

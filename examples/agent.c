@@ -231,7 +231,7 @@ static mend_status tell_story(const char *base_url, mend_error *error) {
   mend_bus *bus = NULL;
   mend_tools *registry = NULL;
   mend_status status = mend_bus_new(NULL, &bus, error);
-  if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", tell_event, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", tell_event, NULL, NULL, NULL, NULL);
   if (status == MEND_OK) status = mend_tools_new(NULL, &registry);
   if (status == MEND_OK) status = add_tools(registry, error);
   if (status == MEND_OK) status = heal(bus, registry, base_url, error);

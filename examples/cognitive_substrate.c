@@ -94,7 +94,7 @@ static size_t run_in_scope(mend_healing_runner *runner, mend_protocol *protocol,
   scope.ret_report = report;
   size_t answered = 0;
   MEND_HEALING_SCOPE(runner, &scope) {
-    mend_run_subscribe(mend_healing_current_run(runner), "*", tell, NULL, NULL, NULL);
+    mend_run_subscribe(mend_healing_current_run(runner), "*", tell, NULL, NULL, NULL, NULL);
     answered = ask_everything(mend_healing_boundary(runner), protocol);
   }
   return answered;

@@ -107,7 +107,7 @@ int main(void) {
   if (status == MEND_OK) status = mend_bus_new(&options, &bus, &error);
   if (status == MEND_OK) status = mend_watchdog_new(&token_budget, &limit, NULL, &watchdog, &error);
   if (status == MEND_OK) status = mend_watchdog_watch_bus(watchdog, bus);
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run, NULL);
   if (status == MEND_OK) status = run_agent(run, clock);
   if (status != MEND_OK) fprintf(stderr, "custom_detector: %s\n", mend_error_sentence(&error, status));
   const bool noticed = status == MEND_OK && print_detections(run) == 1;

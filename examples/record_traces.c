@@ -199,7 +199,7 @@ static int record(const char *folder, const char *name, const char *run_id, cons
   mend_run_options run_options = MEND_RUN_OPTIONS_INIT;
   run_options.id = mend_str_from(run_id);
   run_options.agent = MEND_STR("coder");
-  if (status == MEND_OK) status = mend_run_new(bus, &run_options, &run);
+  if (status == MEND_OK) status = mend_run_new(bus, &run_options, &run, NULL);
   if (status == MEND_OK) status = play(run, clock, steps, count, &error);
   if (status != MEND_OK) result = give_up(path, &error);
 

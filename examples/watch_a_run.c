@@ -22,9 +22,9 @@ int main(void) {
   mend_status status = mend_bus_new(NULL, &bus, &error);
   if (status == MEND_OK) status = mend_bus_watch(bus, NULL, &error); /* Stall and Loop, on every run of the bus */
   if (status == MEND_OK) {
-    status = mend_bus_subscribe(bus, "healing.detection", on_detection, &detections, NULL, NULL);
+    status = mend_bus_subscribe(bus, "healing.detection", on_detection, &detections, NULL, NULL, NULL);
   }
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run, NULL);
 
   for (int i = 0; i < 5 && status == MEND_OK; i++) {
     mend_tool_before_event before = MEND_TOOL_BEFORE_EVENT_INIT;

@@ -76,7 +76,7 @@ static mend_status work(mend_workbench *workbench, const agent *a, mend_tools *t
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   run_options.agent = mend_str_from(a->name);
   options.tools = tools;
-  mend_status status = mend_run_new(mend_workbench_bus(workbench), &run_options, &run);
+  mend_status status = mend_run_new(mend_workbench_bus(workbench), &run_options, &run, NULL);
   if (status == MEND_OK) status = mend_workbench_with_healing(workbench, &options, &runner, error);
   if (status == MEND_OK) status = mend_tools_add(tools, &summarise_tool, runner, error);
   if (status == MEND_OK) work_in_scope(runner, run, a);

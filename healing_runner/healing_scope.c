@@ -10,9 +10,9 @@
 
 static mend_status belong_to(mend_healing_runner *runner, mend_run *wanted, mend_error *error) {
   if (runner->run == NULL && wanted == NULL) {
-    const mend_status status = mend_run_new(runner->bus, NULL, &runner->run);
+    const mend_status status = mend_run_new(runner->bus, NULL, &runner->run, error);
     runner->made_run = status == MEND_OK;
-    return status == MEND_OK ? MEND_OK : mend_error_set(error, status, "a run: %s", mend_status_message(status));
+    return status;
   }
   if (wanted != NULL && mend_run_bus(wanted) != runner->bus) {
     return mend_error_set(error, MEND_EINVAL, "run %.*s: it is of another bus than its healing runner",
@@ -69,7 +69,7 @@ static mend_status subscribe_counts(mend_healing_runner *runner) {
   atomic_init(&counts->references, 2);
   scope->counts = counts;
   const mend_status status =
-      mend_run_subscribe(runner->run, "healing.*", count_event, counts, counts_release, &scope->counting);
+      mend_run_subscribe(runner->run, "healing.*", count_event, counts, counts_release, &scope->counting, NULL);
   if (status != MEND_OK) counts_release(counts);
   return status;
 }

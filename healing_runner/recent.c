@@ -106,7 +106,7 @@ mend_status mend__recent_new(mend_bus *bus, size_t limit, bool content, mend__re
   recent->limit = limit;
   recent->content = content;
   const mend_status status =
-      limit > 0 ? mend_bus_subscribe(bus, "*", write_event, recent, destroy, &recent->subscription) : MEND_OK;
+      limit > 0 ? mend_bus_subscribe(bus, "*", write_event, recent, destroy, &recent->subscription, NULL) : MEND_OK;
   if (status == MEND_OK) {
     *ret_recent = recent;
   } else {

@@ -217,8 +217,8 @@ mend_status mend_tracer_new(mend_bus *bus, const mend_tracer_options *given, men
   if (status == MEND_OK) status = check(bus, &options, error);
   if (status != MEND_OK) return status;
   mend_tracer *tracer = tracer_new(bus, &options);
-  status =
-      tracer != NULL ? mend_bus_subscribe(bus, "*", on_event, tracer, destroy, &tracer->subscription) : MEND_ENOMEM;
+  status = tracer != NULL ? mend_bus_subscribe(bus, "*", on_event, tracer, destroy, &tracer->subscription, NULL)
+                          : MEND_ENOMEM;
   if (status != MEND_OK) {
     if (tracer != NULL) destroy(tracer);
     return mend_error_set(error, status, "a tracer: %s", mend_status_message(status));

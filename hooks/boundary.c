@@ -14,9 +14,9 @@ static mend_status open_run(mend_run *given, mend_run **ret_run, mend_error *err
   mend_bus *bus;
   mend_status status = mend_bus_new(NULL, &bus, error);
   if (status != MEND_OK) return status;
-  status = mend_run_new(bus, NULL, ret_run);
+  status = mend_run_new(bus, NULL, ret_run, error);
   mend_bus_release(bus);
-  return status == MEND_OK ? MEND_OK : mend_error_set(error, status, "a boundary: %s", mend_status_message(status));
+  return status;
 }
 
 static mend_status check_hooks(mend_hooks *hooks, mend_error *error) {

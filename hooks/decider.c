@@ -329,7 +329,8 @@ static mend_status listen(mend__run_state *state) {
   if (status != MEND_OK) return status;
   state->watch = watch;
   atomic_fetch_add_explicit(&state->references, 1, memory_order_relaxed);
-  status = mend_run_subscribe(state->run, "healing.detection", on_detection, state, mend__run_state_release, NULL);
+  status =
+      mend_run_subscribe(state->run, "healing.detection", on_detection, state, mend__run_state_release, NULL, NULL);
   if (status == MEND_OK) return MEND_OK;
   state->watch = NULL;
   mend__run_state_release(state);

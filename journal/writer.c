@@ -152,9 +152,8 @@ mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *given, 
     goto failed;
   }
   const char *pattern = options.pattern != NULL ? options.pattern : "*";
-  status = mend_bus_subscribe(bus, pattern, on_event, journal, NULL, &journal->subscription);
+  status = mend_bus_subscribe(bus, pattern, on_event, journal, NULL, &journal->subscription, error);
   if (status != MEND_OK) {
-    mend_error_set(error, status, "pattern: \"%s\": %s", pattern, mend_status_message(status));
     mend__journal_file_close(&journal->file);
     goto failed;
   }

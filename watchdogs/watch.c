@@ -66,7 +66,7 @@ static mend_status watch_open(mend_run *run, mend_watch **ret_watch) {
   mend_watch *watch = watch_new(run, hub);
   if (watch == NULL) return MEND_ENOMEM;
   mend_subscription *subscription;
-  status = mend_run_subscribe(run, "*", mend__watch_event, watch, watch_release, &subscription);
+  status = mend_run_subscribe(run, "*", mend__watch_event, watch, watch_release, &subscription, NULL);
   if (status != MEND_OK) {
     watch_release(watch);
     watch_release(watch);

@@ -29,7 +29,7 @@ int main(void) {
   mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
   mend_status status = mend_bus_new(NULL, &bus, &error);
   if (status == MEND_OK) status = mend_bus_watch(bus, NULL, &error);
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &options.run);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &options.run, NULL);
   if (status == MEND_OK) status = mend_tools_new(NULL, &options.tools);
   if (status == MEND_OK) status = mend_tools_add(options.tools, &search_tool, NULL, &error);
   if (status == MEND_OK) status = mend_boundary_new(&options, &boundary, &error);

@@ -34,8 +34,8 @@ mend_status first_steps(mend_error *error) {
   mend_status status = mend_bus_new(NULL, &bus, error);
   if (status != MEND_OK) return status;
 
-  status = mend_bus_subscribe(bus, "tool.*", on_tool, "a tool", NULL, &subscription);
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+  status = mend_bus_subscribe(bus, "tool.*", on_tool, "a tool", NULL, &subscription, NULL);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run, NULL);
   if (status == MEND_OK) status = mend_run_emit(run, "tool.before", "{\"tool_name\": \"search\"}", error);
 
   mend_subscription_close(&subscription);
@@ -63,13 +63,13 @@ mend_status start_child(mend_run *parent, uint64_t call, mend_run **ret_child) {
   options.parent = parent;
   options.parent_call = mend_str_from(parent_call);
   options.agent = MEND_STR("researcher");
-  return mend_run_new(mend_run_bus(parent), &options, ret_child);
+  return mend_run_new(mend_run_bus(parent), &options, ret_child, NULL);
 }
 
 mend_status continue_trace(mend_bus *bus, const char *header, mend_run **ret_run) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   mend_traceparent_parse(mend_str_from(header), options.trace_id, options.parent_span_id); /* else a trace begins */
-  mend_status status = mend_run_new(bus, &options, ret_run);
+  mend_status status = mend_run_new(bus, &options, ret_run, NULL);
   if (status != MEND_OK) return status;
 
   char outgoing[MEND_TRACEPARENT_SIZE];

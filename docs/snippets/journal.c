@@ -11,7 +11,7 @@ static mend_status record(const char *path, mend_error *error) {
   options.path = path;
   mend_status status = mend_bus_new(NULL, &bus, error);
   if (status == MEND_OK) status = mend_journal_open(bus, &options, &journal, error);
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run, NULL);
   if (status == MEND_OK)
     status = mend_run_emit(run, "tool.before", "{\"tool\": \"search\", \"args\": {\"q\": 1}}", error);
   const mend_status closed = mend_journal_close(journal, error); /* says whether all of it is in the file */

@@ -37,9 +37,9 @@ mend_status use_a_bus(atomic_int *detections, mend_error *error) {
 
   mend_status status = mend_bus_new(NULL, &bus, error);
   if (status != MEND_OK) return status;
-  status = mend_bus_subscribe(bus, "healing.detection", count_detection, detections, NULL, &found);
-  if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", print_event, NULL, NULL, &all);
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+  status = mend_bus_subscribe(bus, "healing.detection", count_detection, detections, NULL, &found, NULL);
+  if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", print_event, NULL, NULL, &all, NULL);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run, NULL);
   if (status == MEND_OK) status = mend_run_emit(run, "billing.charged", "{\"cents\": 12}", error);
   mend_subscription_close(&all);
   mend_subscription_close(&found);

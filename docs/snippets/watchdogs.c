@@ -22,7 +22,7 @@ int main(void) {
   mend_run *run = NULL;
   mend_status status = mend_bus_new(NULL, &bus, &error);
   if (status == MEND_OK) status = mend_bus_watch(bus, NULL, &error); /* stall and loop, on every run */
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run, NULL);
   for (int i = 0; i < 4 && status == MEND_OK; i++)
     status = mend_run_emit(run, "tool.before", "{\"tool\": \"search\", \"args\": {\"q\": \"rain\"}}", &error);
   if (status == MEND_OK) print_detections(run);

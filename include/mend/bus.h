@@ -4,9 +4,9 @@
  *   mend_bus *bus;
  *   mend_bus_new(NULL, &bus, NULL);
  *   mend_subscription *subscription;
- *   mend_bus_subscribe(bus, "tool.*", on_tool, my_context, NULL, &subscription);
+ *   mend_bus_subscribe(bus, "tool.*", on_tool, my_context, NULL, &subscription, NULL);
  *   mend_run *run;
- *   mend_run_new(bus, NULL, &run);
+ *   mend_run_new(bus, NULL, &run, NULL);
  *   mend_run_emit(run, "tool.before", "{\"tool_name\":\"search\"}", NULL);
  *
  * Order: publishing calls the subscribers of the whole bus (exact topic, prefix, all), then those of the run
@@ -63,7 +63,7 @@ MEND_API const mend_allocator *mend_bus_allocator(const mend_bus *bus);
 
 /** Finds or makes the topic with this dotted name: 1..255 bytes of UTF-8, no empty part, no blank, control character or
  * `*`. Errors: MEND_EINVAL for another name, MEND_ELIMIT when topic_limit is reached, MEND_ENOMEM. */
-MEND_API mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic);
+MEND_API mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic, mend_error *error);
 /** A topic's name; valid as long as the bus; absent for a number that is none. */
 MEND_API mend_str mend_bus_topic_name(const mend_bus *bus, mend_topic topic);
 
@@ -99,16 +99,19 @@ typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
  * \param destroy  called once with ctx when the subscription is closed and no thread can be in the handler; NULL:
  * nothing
  * \param ret_subscription  the caller's to close; NULL when it shall live as long as the bus
+ * \param error  names the pattern and what was expected; NULL: the status alone
  * Errors: MEND_EINVAL for a malformed pattern or no handler, MEND_ELIMIT when topic_limit is reached by topics or by
  * prefixes, MEND_ENOMEM, MEND_ECLOSED from a destroy function at the end of the bus. destroy is then not called.
  */
 MEND_API mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
-                                        void (*destroy)(void *ctx), mend_subscription **ret_subscription);
+                                        void (*destroy)(void *ctx), mend_subscription **ret_subscription,
+                                        mend_error *error);
 /** The same for one run, with the same errors. It ends with the run at the latest; the caller still closes its
  * handle, before dropping its last reference to the run. destroy must not touch the run: another thread may be
  * freeing it. */
 MEND_API mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler handler, void *ctx,
-                                        void (*destroy)(void *ctx), mend_subscription **ret_subscription);
+                                        void (*destroy)(void *ctx), mend_subscription **ret_subscription,
+                                        mend_error *error);
 
 /**
  * Closes a subscription and sets the pointer to NULL (NULL is allowed). Never blocks, never fails, works from any
@@ -146,11 +149,13 @@ typedef struct mend_run_options {
 /**
  * Makes a run. One reference is the caller's; the run keeps one to the bus.
  * \param options  NULL for the defaults
+ * \param error  names the option, its value and what was expected; NULL: the status alone
  * Errors: MEND_EINVAL for an id of 0 or more than 255 bytes, a parent on another bus, or options of a size that is
  * none; MEND_EEXIST when the bus has a run of this id, MEND_ENOMEM, MEND_ECLOSED from a destroy function at the end of
  * the bus.
  */
-MEND_API mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_run **ret_run);
+MEND_API mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_run **ret_run,
+                                  mend_error *error);
 /**
  * Finds the run with this id or makes it, for events that arrive with an id only. The bus keeps up to run_limit of
  * these; beyond, the one whose last event is oldest is forgotten, never one that is referenced. One reference is the
@@ -158,7 +163,8 @@ MEND_API mend_status mend_run_new(mend_bus *bus, const mend_run_options *options
  * \param options  its id is the wanted one, the rest is for a run that has to be made
  * Errors: MEND_EINVAL as above and when there is no id, MEND_ENOMEM, MEND_ECLOSED as above.
  */
-MEND_API mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_run **ret_run);
+MEND_API mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_run **ret_run,
+                                  mend_error *error);
 MEND_API mend_run *mend_run_retain(mend_run *run);
 /** NULL is allowed. With the last reference the run's subscriptions are closed; dropped in a handler, the run's memory
  * stays until that thread's outermost publish returns. */

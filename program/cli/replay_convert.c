@@ -88,11 +88,11 @@ static mend_status attach(void *ctx, stage *on) {
   of->tells_progress = on->tells_progress;
   if (of->spans != NULL) {
     if (!on->has_clock) otlp_writer_make_up_times(of->spans);
-    return mend_bus_subscribe(on->bus, "*", otlp_writer_event, of->spans, NULL, &subscription);
+    return mend_bus_subscribe(on->bus, "*", otlp_writer_event, of->spans, NULL, &subscription, NULL);
   }
   const mend_status status = journal_writer_begin(&of->journal, on->has_clock, on->tells_progress);
   if (status != MEND_OK) return status;
-  return mend_bus_subscribe(on->bus, "*", journal_writer_event, &of->journal, NULL, &subscription);
+  return mend_bus_subscribe(on->bus, "*", journal_writer_event, &of->journal, NULL, &subscription, NULL);
 }
 
 /* What the target does not hold, in a line each. */

@@ -53,7 +53,7 @@ static mend_status attach(void *ctx, stage *on) {
   step_list *list = ctx;
   list->row = &on->row;
   mend_subscription *subscription; /* lives as long as the bus */
-  return mend_bus_subscribe(on->bus, "tool.*", step_list_event, list, NULL, &subscription);
+  return mend_bus_subscribe(on->bus, "tool.*", step_list_event, list, NULL, &subscription, NULL);
 }
 
 static int read_steps(const char *path, bool exact, step_list *list) {

@@ -107,10 +107,7 @@ static mend_status make_run(stage *on, const mend_run_options *options, played_r
   if (run == NULL) return MEND_ENOMEM;
   open_calls_init(&run->calls);
   mend__strmap_init(&run->followed, NULL);
-  mend_status status = mend_run_new(on->bus, options, &run->run);
-  if (status == MEND_EINVAL) {
-    mend_error_set(error, status, "a run's id is 1 to 255 bytes long, this one has %zu", options->id.len);
-  }
+  mend_status status = mend_run_new(on->bus, options, &run->run, error);
   if (status == MEND_OK) status = mend_run_watch(run->run, &run->watch);
   if (status == MEND_OK) status = mend__strmap_put(&on->runs, mend_run_id(run->run), run);
   if (status != MEND_OK) {

@@ -61,7 +61,7 @@ static mend_status open_bus(stage *on, mend_error *error) {
   if (status == MEND_OK) status = mend_bus_new(&options, &on->bus, error);
   if (status == MEND_OK) status = watch_bus(on, error);
   if (status == MEND_OK) {
-    status = mend_bus_subscribe(on->bus, "healing.detection", stage_hear_detection, on, NULL, &on->subscription);
+    status = mend_bus_subscribe(on->bus, "healing.detection", stage_hear_detection, on, NULL, &on->subscription, NULL);
   }
   if (status == MEND_OK && on->settings->attach != NULL) {
     status = on->settings->attach(on->settings->attach_ctx, on);

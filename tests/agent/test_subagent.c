@@ -84,7 +84,7 @@ static void open_delegation(delegation *self, const sub_case *each) {
     return;
   }
   mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
-  cr_assert_eq(mend_run_new(self->w.bus, NULL, &options.run), MEND_OK);
+  cr_assert_eq(mend_run_new(self->w.bus, NULL, &options.run, NULL), MEND_OK);
   options.tools = self->w.tools;
   cr_assert_eq(mend_boundary_new(&options, &self->boundary, NULL), MEND_OK);
   mend_run_release(options.run);

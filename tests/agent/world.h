@@ -160,7 +160,7 @@ static inline void world_open(world *w, mend_clock *clock) {
     cr_assert_eq(mend_tools_add(w->tools, &world_tools[i], w, NULL), MEND_OK);
   cr_assert_eq(mend_hooks_new(&w->memory.base, &w->hooks), MEND_OK);
   cr_assert_eq(mend_hooks_add(w->hooks, &hook, NULL, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(w->bus, "*", note_event, w, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w->bus, "*", note_event, w, NULL, NULL, NULL), MEND_OK);
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   options.bus = w->bus;
   options.loop = w->loop;

@@ -54,8 +54,8 @@ static void on_destroy(void *ctx) {
 static mend_status subscribe(actor *a) {
   scene *s = a->scene;
   return strncmp(a->pattern, "run:", 4) == 0
-             ? mend_run_subscribe(s->run, a->pattern + 4, on_event, a, on_destroy, &a->subscription)
-             : mend_bus_subscribe(s->bus, a->pattern, on_event, a, on_destroy, &a->subscription);
+             ? mend_run_subscribe(s->run, a->pattern + 4, on_event, a, on_destroy, &a->subscription, NULL)
+             : mend_bus_subscribe(s->bus, a->pattern, on_event, a, on_destroy, &a->subscription, NULL);
 }
 
 static actor *find(scene *s, char letter) {
@@ -100,7 +100,7 @@ typedef struct script {
 static void play(const script *it) {
   scene s = {0};
   cr_assert_eq(mend_bus_new(NULL, &s.bus, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(s.bus, NULL, &s.run), MEND_OK);
+  cr_assert_eq(mend_run_new(s.bus, NULL, &s.run, NULL), MEND_OK);
   memcpy(s.actors, it->actors, sizeof s.actors);
   for (actor *a = s.actors; a < s.actors + SUBSCRIBERS && a->letter != 0; a++) {
     a->scene = &s;
@@ -236,10 +236,10 @@ Test(bus_delivery, a_duplicate_is_called_twice) {
   scene s = {0};
   actor a = {.scene = &s, .letter = 'a', .pattern = "tool.before"};
   mend_bus_new(NULL, &s.bus, NULL);
-  mend_run_new(s.bus, NULL, &s.run);
+  mend_run_new(s.bus, NULL, &s.run, NULL);
   mend_subscription *first, *second;
-  cr_assert_eq(mend_bus_subscribe(s.bus, a.pattern, on_event, &a, NULL, &first), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(s.bus, a.pattern, on_event, &a, NULL, &second), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s.bus, a.pattern, on_event, &a, NULL, &first, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s.bus, a.pattern, on_event, &a, NULL, &second, NULL), MEND_OK);
   mend_run_emit(s.run, "tool.before", NULL, NULL);
   cr_assert_str_eq(s.log, "aa");
   mend_subscription_close(&first);
@@ -299,10 +299,10 @@ Test(bus_delivery, the_report_of_a_failure_says_who_and_what) {
   mend_event *report = NULL;
   mend_status status = MEND_EIO;
   mend_bus_new(NULL, &bus, NULL);
-  mend_run_new(bus, NULL, &run);
-  mend_bus_subscribe(bus, "bus.handler_failed", keep_copy, &report, NULL, NULL);
-  mend_bus_subscribe(bus, "tool.*", fail, &status, NULL, NULL);
-  mend_run_subscribe(run, "tool.after", fail, &status, NULL, NULL);
+  mend_run_new(bus, NULL, &run, NULL);
+  mend_bus_subscribe(bus, "bus.handler_failed", keep_copy, &report, NULL, NULL, NULL);
+  mend_bus_subscribe(bus, "tool.*", fail, &status, NULL, NULL, NULL);
+  mend_run_subscribe(run, "tool.after", fail, &status, NULL, NULL, NULL);
   cr_assert_eq(mend_run_emit(run, "tool.after", NULL, NULL), MEND_OK, "publishing itself succeeds");
   cr_assert_not_null(report);
   const mend_bus_handler_failed_event *event = (const mend_bus_handler_failed_event *)report;
@@ -348,8 +348,8 @@ Test(bus_delivery, a_handler_that_publishes_without_end) {
     mend_bus *bus;
     endless e = {0};
     cr_assert_eq(mend_bus_new(&options, &bus, NULL), MEND_OK);
-    mend_run_new(bus, NULL, &e.run);
-    mend_bus_subscribe(bus, "*", publish_without_end, &e, NULL, NULL);
+    mend_run_new(bus, NULL, &e.run, NULL);
+    mend_bus_subscribe(bus, "*", publish_without_end, &e, NULL, NULL, NULL);
     cr_assert_eq(mend_run_emit(e.run, "first", NULL, NULL), MEND_OK);
     cr_assert_eq(e.deepest, limits[i]);
     cr_assert_eq(e.reports, 1u, "reported once, from the outermost");
@@ -368,9 +368,9 @@ Test(bus_delivery, what_may_be_published) {
   mend_run *run;
   mend_bus_new(NULL, &bus, NULL);
   mend_bus_new(NULL, &other, NULL);
-  mend_run_new(bus, NULL, &run);
+  mend_run_new(bus, NULL, &run, NULL);
   mend_topic own;
-  cr_assert_eq(mend_bus_topic(bus, MEND_STR("own.topic"), &own), MEND_OK);
+  cr_assert_eq(mend_bus_topic(bus, MEND_STR("own.topic"), &own, NULL), MEND_OK);
   static const struct {
     const char *name;
     size_t smaller;
@@ -424,26 +424,26 @@ Test(bus_delivery, patterns_and_topics) {
   mend_run *run;
   unsigned calls = 0;
   mend_bus_new(NULL, &bus, NULL);
-  mend_run_new(bus, NULL, &run);
+  mend_run_new(bus, NULL, &run, NULL);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const char *name = cases[i].pattern == NULL ? "NULL" : cases[i].pattern;
     mend_subscription *subscription = NULL;
-    cr_assert_eq(mend_bus_subscribe(bus, cases[i].pattern, count, &calls, NULL, &subscription), cases[i].want, "%s",
-                 name);
+    cr_assert_eq(mend_bus_subscribe(bus, cases[i].pattern, count, &calls, NULL, &subscription, NULL), cases[i].want,
+                 "%s", name);
     cr_assert_eq(subscription != NULL, cases[i].want == MEND_OK, "%s", name);
     mend_subscription_close(&subscription);
-    cr_assert_eq(mend_run_subscribe(run, cases[i].pattern, count, &calls, NULL, &subscription), cases[i].want, "%s",
-                 name);
+    cr_assert_eq(mend_run_subscribe(run, cases[i].pattern, count, &calls, NULL, &subscription, NULL), cases[i].want,
+                 "%s", name);
     mend_subscription_close(&subscription);
   }
   char longest[300];
   memset(longest, 'x', sizeof longest);
   mend_topic topic, again;
-  cr_assert_eq(mend_bus_topic(bus, (mend_str){longest, 255}, &topic), MEND_OK);
-  cr_assert_eq(mend_bus_topic(bus, (mend_str){longest, 255}, &again), MEND_OK);
+  cr_assert_eq(mend_bus_topic(bus, (mend_str){longest, 255}, &topic, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_topic(bus, (mend_str){longest, 255}, &again, NULL), MEND_OK);
   cr_assert_eq(topic, again);
-  cr_assert_eq(mend_bus_topic(bus, (mend_str){longest, 256}, &topic), MEND_EINVAL);
-  cr_assert_eq(mend_bus_topic(bus, MEND_STR("tool.before"), &topic), MEND_OK);
+  cr_assert_eq(mend_bus_topic(bus, (mend_str){longest, 256}, &topic, NULL), MEND_EINVAL);
+  cr_assert_eq(mend_bus_topic(bus, MEND_STR("tool.before"), &topic, NULL), MEND_OK);
   cr_assert_eq(topic, (mend_topic)MEND_EVENT_TOOL_BEFORE, "a built-in topic's number is its kind");
   cr_assert_null(mend_bus_topic_name(bus, 0).ptr);
   cr_assert_null(mend_bus_topic_name(bus, 65000).ptr);
@@ -457,15 +457,15 @@ Test(bus_delivery, topics_have_a_limit) {
   mend_run *run;
   unsigned calls = 0;
   mend_bus_new(&options, &bus, NULL);
-  mend_run_new(bus, NULL, &run);
-  mend_bus_subscribe(bus, "t.*", count, &calls, NULL, NULL);
+  mend_run_new(bus, NULL, &run, NULL);
+  mend_bus_subscribe(bus, "t.*", count, &calls, NULL, NULL, NULL);
   mend_topic topic = 0;
   char name[32];
   unsigned made = 0;
   mend_status status;
   do {
     snprintf(name, sizeof name, "t.%u", made);
-    status = mend_bus_topic(bus, mend_str_from(name), &topic);
+    status = mend_bus_topic(bus, mend_str_from(name), &topic, NULL);
   } while (status == MEND_OK && ++made < 70000);
   cr_assert_eq(status, MEND_ELIMIT);
   cr_assert_eq(made, 65536u - MEND_EVENT_KIND_COUNT);
@@ -512,8 +512,8 @@ Test(bus_delivery, defaults) {
   mend_run *first, *second;
   mend_bus_new(NULL, &one, NULL);
   mend_bus_new(NULL, &two, NULL);
-  mend_run_new(one, NULL, &first);
-  mend_run_new(two, NULL, &second);
+  mend_run_new(one, NULL, &first, NULL);
+  mend_run_new(two, NULL, &second, NULL);
   cr_assert(!mend_str_equal(mend_run_id(first), mend_run_id(second)), "every bus has randomness of its own");
   for (int i = 0; i < 3; i++)
     mend_run_emit(first, "own.event", NULL, NULL);

@@ -35,10 +35,10 @@ static void open_scene(scene *s) {
   mend_run_options of_run = MEND_RUN_OPTIONS_INIT;
   of_run.id = MEND_STR("r\n1");
   of_run.agent = MEND_STR("coder");
-  cr_assert_eq(mend_run_new(s->bus, &of_run, &s->run), MEND_OK);
+  cr_assert_eq(mend_run_new(s->bus, &of_run, &s->run, NULL), MEND_OK);
   of_run.id = MEND_STR("kept");
   of_run.agent = (mend_str){NULL, 0};
-  cr_assert_eq(mend_bus_run(s->bus, &of_run, &s->kept), MEND_OK);
+  cr_assert_eq(mend_bus_run(s->bus, &of_run, &s->kept, NULL), MEND_OK);
   mend_run_release(s->kept);
 }
 
@@ -87,10 +87,10 @@ static void nothing_has_happened(scene *s) {
 }
 
 static void subscribers_are_in_order(scene *s) {
-  mend_bus_subscribe(s->bus, "*", ignore, s, NULL, NULL);
-  mend_bus_subscribe(s->bus, "own.*", ignore, s, NULL, &s->closed);
-  mend_bus_subscribe(s->bus, "own.topic", fail, NULL, NULL, NULL);
-  mend_run_subscribe(s->run, "own.*", ignore, s, NULL, NULL);
+  mend_bus_subscribe(s->bus, "*", ignore, s, NULL, NULL, NULL);
+  mend_bus_subscribe(s->bus, "own.*", ignore, s, NULL, &s->closed, NULL);
+  mend_bus_subscribe(s->bus, "own.topic", fail, NULL, NULL, NULL, NULL);
+  mend_run_subscribe(s->run, "own.*", ignore, s, NULL, NULL, NULL);
   cr_assert_eq(mend_run_emit(s->run, "own.topic", NULL, NULL), MEND_OK);
   cr_assert_eq(mend_clock_advance(s->clock, UINT64_C(1500000000)), MEND_OK);
   expect(s, "with subscribers",
@@ -114,7 +114,7 @@ static mend_status dump_within(void *ctx, const mend_event *event) {
 
 static void a_publish_under_way_shows(scene *s) {
   mend_subscription *within;
-  mend_bus_subscribe(s->bus, "run.reset", dump_within, s, NULL, &within);
+  mend_bus_subscribe(s->bus, "run.reset", dump_within, s, NULL, &within, NULL);
   cr_assert_eq(mend_run_emit(s->run, "run.reset", NULL, NULL), MEND_OK);
   mend_subscription_close(&within);
   expect(s, "after it", (const char *const[]){"waiting to be freed: 0 subscriptions, 0 runs, 0 arrays", NULL});
@@ -162,12 +162,12 @@ static void *work(void *ctx) {
   while (!atomic_load(w->stop)) {
     mend_run *run;
     mend_subscription *of_bus = NULL, *of_run = NULL;
-    if (mend_run_new(w->bus, NULL, &run) != MEND_OK) {
+    if (mend_run_new(w->bus, NULL, &run, NULL) != MEND_OK) {
       w->failures++;
       continue;
     }
-    if (mend_bus_subscribe(w->bus, "own.*", ignore, NULL, NULL, &of_bus) != MEND_OK) w->failures++;
-    if (mend_run_subscribe(run, "*", ignore, NULL, NULL, &of_run) != MEND_OK) w->failures++;
+    if (mend_bus_subscribe(w->bus, "own.*", ignore, NULL, NULL, &of_bus, NULL) != MEND_OK) w->failures++;
+    if (mend_run_subscribe(run, "*", ignore, NULL, NULL, &of_run, NULL) != MEND_OK) w->failures++;
     if (mend_run_emit(run, "own.topic", NULL, NULL) != MEND_OK) w->failures++;
     mend_subscription_close(&of_run);
     mend_subscription_close(&of_bus);

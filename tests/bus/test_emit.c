@@ -35,8 +35,8 @@ static void open_scene(scene *s, const mend_allocator *allocator) {
   mend_run_options of_run = MEND_RUN_OPTIONS_INIT;
   of_run.id = MEND_STR("r");
   memset(of_run.trace_id, 0x11, sizeof of_run.trace_id);
-  cr_assert_eq(mend_run_new(s->bus, &of_run, &s->run), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(s->bus, "*", on_event, s, NULL, &s->subscription), MEND_OK);
+  cr_assert_eq(mend_run_new(s->bus, &of_run, &s->run, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "*", on_event, s, NULL, &s->subscription, NULL), MEND_OK);
 }
 
 static void close_scene(scene *s) {

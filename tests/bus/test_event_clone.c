@@ -64,7 +64,7 @@ static void clones_keep_their_run(mend_bus *bus) {
   options.id = MEND_STR("short");
   mend_run *run;
   mend_event *clone;
-  cr_assert_eq(mend_run_new(bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, &options, &run, NULL), MEND_OK);
   mend_tick_event event = MEND_TICK_EVENT_INIT;
   event.event.run = run;
   cr_assert_eq(mend_event_clone(&event.event, NULL, &clone), MEND_OK);
@@ -138,9 +138,9 @@ Test(event_clone, of_a_run_at_its_end) {
     of_run.id = MEND_STR("r");
     parting p = {.drops_bus = rows[i].drops_bus};
     cr_assert_eq(mend_bus_new(&options, &p.bus, NULL), MEND_OK);
-    cr_assert_eq((rows[i].kept ? mend_bus_run : mend_run_new)(p.bus, &of_run, &p.run), MEND_OK);
-    cr_assert_eq(mend_bus_subscribe(p.bus, "run.reset", let_go, &p, NULL, NULL), MEND_OK);
-    cr_assert_eq(mend_bus_subscribe(p.bus, "*", clone_it, &p, NULL, NULL), MEND_OK);
+    cr_assert_eq((rows[i].kept ? mend_bus_run : mend_run_new)(p.bus, &of_run, &p.run, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(p.bus, "run.reset", let_go, &p, NULL, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(p.bus, "*", clone_it, &p, NULL, NULL, NULL), MEND_OK);
     cr_assert_eq(mend_run_emit(p.run, "run.reset", NULL, NULL), MEND_OK);
     cr_assert_eq(p.status, rows[i].status, "%s: %s", rows[i].what, mend_status_name(p.status));
     if (!rows[i].drops_bus) mend_bus_release(p.bus);
@@ -154,7 +154,7 @@ Test(event_clone, owns_all_it_points_to) {
   mend_bus *bus;
   mend_run *run;
   cr_assert_eq(mend_bus_new(NULL, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &run, NULL), MEND_OK);
   for (int kind = MEND_EVENT_CUSTOM + 1; kind < MEND_EVENT_KIND_COUNT; kind++) {
     for (size_t sample = 0; sample <= TEST_SAMPLES; sample++)
       check_clone(run, (mend_event_kind)kind, sample);

@@ -25,7 +25,7 @@ static mend_run *new_run(mend_bus *bus, const mend__event_line *line) {
   options.session_id = line->session_id;
   options.project_id = line->project_id;
   mend_run *run;
-  cr_assert_eq(mend_run_new(bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, &options, &run, NULL), MEND_OK);
   return run;
 }
 
@@ -158,7 +158,7 @@ static void read_text(file_case *c, char *text) {
     cr_assert_eq(c->line.first_unknown.ptr != NULL, c->line.unknown > 0);
     c->run = new_run(c->bus, &c->line);
     c->line.event.event.run = c->run;
-    if (c->line.custom) mend_bus_topic(c->bus, c->line.topic, &c->line.event.event.topic);
+    if (c->line.custom) mend_bus_topic(c->bus, c->line.topic, &c->line.event.event.topic, NULL);
   } else {
     cr_assert_eq(error.status, status);
     snprintf(c->outcome, sizeof c->outcome, "! %s %u:%u %s", mend_status_name(status), error.line, error.column,

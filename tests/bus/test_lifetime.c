@@ -58,11 +58,11 @@ Test(bus_lifetime, the_last_reference_dropped_in_a_handler) {
     options.allocator = &memory.base;
     holder h = {.drop_run = cases[i].drop_run, .drop_bus = cases[i].drop_bus, .nested = cases[i].nested};
     cr_assert_eq(mend_bus_new(&options, &h.bus, NULL), MEND_OK);
-    cr_assert_eq(mend_run_new(h.bus, NULL, &h.run), MEND_OK);
+    cr_assert_eq(mend_run_new(h.bus, NULL, &h.run, NULL), MEND_OK);
     mend__run_slot_put(h.run, MEND__SLOT_HOOKS, &h, on_slot_release);
     mend__bus_slot_put(h.bus, MEND__SLOT_HOOKS, &h, on_slot_release);
-    mend_bus_subscribe(h.bus, "*", on_event, &h, on_destroy, NULL);
-    mend_run_subscribe(h.run, "*", on_event, &h, on_destroy, NULL);
+    mend_bus_subscribe(h.bus, "*", on_event, &h, on_destroy, NULL, NULL);
+    mend_run_subscribe(h.run, "*", on_event, &h, on_destroy, NULL, NULL);
     if (cases[i].bus_first) mend_bus_release(h.bus);
     mend_run_emit(h.run, "tool.before", NULL, NULL);
     if (!cases[i].drop_run) mend_run_release(h.run);
@@ -90,8 +90,8 @@ Test(bus_lifetime, destroy_may_drop_the_last_reference) {
     options.allocator = &memory.base;
     holder h = {0};
     mend_bus_new(&options, &h.bus, NULL);
-    mend_run_new(h.bus, NULL, &h.run);
-    mend_bus_subscribe(h.bus, "*", close_own, &h, release_bus, &h.subscription);
+    mend_run_new(h.bus, NULL, &h.run, NULL);
+    mend_bus_subscribe(h.bus, "*", close_own, &h, release_bus, &h.subscription, NULL);
     if (in_handler) {
       mend_run_emit(h.run, "tool.before", NULL, NULL);
       mend_run_release(h.run);
@@ -115,8 +115,8 @@ static void quiesce_in_destroy(void *ctx) { quiesce(ctx, NULL); }
 Test(bus_lifetime, quiesce_is_refused_where_it_would_wait_for_itself) {
   holder h = {0};
   mend_bus_new(NULL, &h.bus, NULL);
-  mend_run_new(h.bus, NULL, &h.run);
-  mend_bus_subscribe(h.bus, "*", quiesce, &h, quiesce_in_destroy, &h.subscription);
+  mend_run_new(h.bus, NULL, &h.run, NULL);
+  mend_bus_subscribe(h.bus, "*", quiesce, &h, quiesce_in_destroy, &h.subscription, NULL);
   mend_run_emit(h.run, "tool.before", NULL, NULL);
   cr_assert_eq(h.calls, 1u);
   mend_subscription_close(&h.subscription);
@@ -154,13 +154,13 @@ Test(bus_lifetime, a_long_chain_of_destroy_functions) {
   mend_bus *bus;
   mend_run *run;
   mend_bus_new(NULL, &bus, NULL);
-  mend_run_new(bus, NULL, &run);
+  mend_run_new(bus, NULL, &run, NULL);
   char topic[16];
   for (int i = 0; i < LINKS; i++) {
     links[i].destroyed = &destroyed;
     links[i].next = i + 1 < LINKS ? &links[i + 1] : NULL;
     snprintf(topic, sizeof topic, "t.%d", i % 1000);
-    cr_assert_eq(mend_bus_subscribe(bus, topic, count, &links[i], close_next, &links[i].subscription), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(bus, topic, count, &links[i], close_next, &links[i].subscription, NULL), MEND_OK);
   }
   mend_subscription_close(&links[0].subscription);
   cr_assert_eq(destroyed, (unsigned)LINKS);
@@ -179,9 +179,9 @@ static void wish(void *ctx) {
   mend_run *run;
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = MEND_STR("late");
-  w->subscribed = mend_bus_subscribe(w->bus, "*", count, NULL, wish, &subscription);
-  w->made = mend_run_new(w->bus, NULL, &run);
-  w->found = mend_bus_run(w->bus, &options, &run);
+  w->subscribed = mend_bus_subscribe(w->bus, "*", count, NULL, wish, &subscription, NULL);
+  w->made = mend_run_new(w->bus, NULL, &run, NULL);
+  w->found = mend_bus_run(w->bus, &options, &run, NULL);
 }
 
 Test(bus_lifetime, nothing_new_is_made_at_the_end) {
@@ -191,7 +191,7 @@ Test(bus_lifetime, nothing_new_is_made_at_the_end) {
   options.allocator = &memory.base;
   last_wish w = {0};
   mend_bus_new(&options, &w.bus, NULL);
-  mend_bus_subscribe(w.bus, "*", count, &w, wish, NULL);
+  mend_bus_subscribe(w.bus, "*", count, &w, wish, NULL, NULL);
   mend_bus_release(w.bus);
   cr_assert_eq(w.subscribed, MEND_ECLOSED);
   cr_assert_eq(w.made, MEND_ECLOSED);
@@ -204,7 +204,7 @@ Test(bus_lifetime, nothing_new_is_made_at_the_end) {
 static mend_status expect_run(mend_bus *bus, const char *id, mend_run **ret_run) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = mend_str_from(id);
-  return mend_bus_run(bus, &options, ret_run);
+  return mend_bus_run(bus, &options, ret_run, NULL);
 }
 
 Test(bus_lifetime, runs_by_id) {
@@ -218,8 +218,8 @@ Test(bus_lifetime, runs_by_id) {
   options.parent_call = MEND_STR("c7");
   options.session_id = MEND_STR("s");
   options.project_id = MEND_STR("");
-  cr_assert_eq(mend_run_new(bus, &options, &made), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, &options, &again), MEND_EEXIST);
+  cr_assert_eq(mend_run_new(bus, &options, &made, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, &options, &again, NULL), MEND_EEXIST);
   cr_assert_eq(expect_run(bus, "r1", &found), MEND_OK);
   cr_assert_eq(found, made);
   cr_assert(mend_str_equal(mend_run_agent(found), MEND_STR("coder")));
@@ -231,19 +231,20 @@ Test(bus_lifetime, runs_by_id) {
   cr_assert_eq(mend_run_next_call(made), 2u);
   mend_run_release(found);
   mend_run_release(made);
-  cr_assert_eq(mend_run_new(bus, &options, &made), MEND_OK, "a run made by hand is forgotten with its last reference");
+  cr_assert_eq(mend_run_new(bus, &options, &made, NULL), MEND_OK,
+               "a run made by hand is forgotten with its last reference");
   cr_assert_eq(mend_run_next_call(made), 1u);
   mend_run *child;
   mend_run_options child_options = MEND_RUN_OPTIONS_INIT;
   child_options.parent = made;
-  cr_assert_eq(mend_run_new(bus, &child_options, &child), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, &child_options, &child, NULL), MEND_OK);
   cr_assert_eq(mend_run_id(child).len, 32u);
   cr_assert(mend_str_equal(mend_run_parent_id(child), MEND_STR("r1")));
   options.id = MEND_STR("");
-  cr_assert_eq(mend_run_new(bus, &options, &again), MEND_EINVAL);
+  cr_assert_eq(mend_run_new(bus, &options, &again, NULL), MEND_EINVAL);
   options.id = (mend_str){NULL, 0};
-  cr_assert_eq(mend_bus_run(bus, &options, &again), MEND_EINVAL, "without an id there is nothing to find");
-  cr_assert_eq(mend_run_new(NULL, NULL, &again), MEND_EINVAL);
+  cr_assert_eq(mend_bus_run(bus, &options, &again, NULL), MEND_EINVAL, "without an id there is nothing to find");
+  cr_assert_eq(mend_run_new(NULL, NULL, &again, NULL), MEND_EINVAL);
   mend_run_release(child);
   mend_run_release(made);
   mend_bus_release(bus);
@@ -317,10 +318,10 @@ Test(bus_lifetime, a_thousand_runs_on_one_bus) {
   unsigned of_bus = 0;
   mend_bus *bus;
   mend_bus_new(NULL, &bus, NULL);
-  mend_bus_subscribe(bus, "tool.*", count, &of_bus, NULL, NULL);
+  mend_bus_subscribe(bus, "tool.*", count, &of_bus, NULL, NULL, NULL);
   for (int i = 0; i < RUNS; i++) {
-    cr_assert_eq(mend_run_new(bus, NULL, &runs[i]), MEND_OK);
-    cr_assert_eq(mend_run_subscribe(runs[i], "tool.before", count, &of_run[i], NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_run_new(bus, NULL, &runs[i], NULL), MEND_OK);
+    cr_assert_eq(mend_run_subscribe(runs[i], "tool.before", count, &of_run[i], NULL, NULL, NULL), MEND_OK);
   }
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < RUNS; i++) {
@@ -360,15 +361,15 @@ Test(bus_lifetime, observers_see_every_run_once_known) {
   mend_bus *bus;
   mend_run *before, *after, *found;
   mend_bus_new(NULL, &bus, NULL);
-  mend_bus_subscribe(bus, "bus.handler_failed", count, &failures, NULL, NULL);
-  mend_run_new(bus, NULL, &before);
+  mend_bus_subscribe(bus, "bus.handler_failed", count, &failures, NULL, NULL, NULL);
+  mend_run_new(bus, NULL, &before, NULL);
   o.answer = MEND_ENOMEM;
   cr_assert_eq(mend__bus_observe_runs(bus, MEND__SLOT_WATCH, on_opened, &o), MEND_ENOMEM);
   o = (observer){0, MEND_OK};
   cr_assert_eq(mend__bus_observe_runs(bus, MEND__SLOT_WATCH, on_opened, &o), MEND_OK, "the failed one is forgotten");
   cr_assert_eq(o.opened, 1u, "a run that was there");
   cr_assert_eq(mend__bus_observe_runs(bus, MEND__SLOT_WATCH, on_opened, &o), MEND_EEXIST);
-  mend_run_new(bus, NULL, &after);
+  mend_run_new(bus, NULL, &after, NULL);
   cr_assert_eq(o.opened, 2u);
   expect_run(bus, "x", &found);
   mend_run_release(found);
@@ -377,7 +378,7 @@ Test(bus_lifetime, observers_see_every_run_once_known) {
   cr_assert_eq(failures, 0u);
   o.answer = MEND_EIO;
   mend_run *failing;
-  cr_assert_eq(mend_run_new(bus, NULL, &failing), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &failing, NULL), MEND_OK);
   cr_assert_eq(failures, 1u, "the observer's failure is reported");
   mend_run_release(before);
   mend_run_release(after);
@@ -404,18 +405,18 @@ Test(bus_lifetime, the_stamp) {
   mend_bus_new(&options, &same, NULL);
   mend_clock_release(clock);
   mend_run_options run_options = MEND_RUN_OPTIONS_INIT;
-  mend_run_new(bus, NULL, &run);
-  mend_run_new(same, NULL, &other);
+  mend_run_new(bus, NULL, &run, NULL);
+  mend_run_new(same, NULL, &other, NULL);
   cr_assert(mend_str_equal(mend_run_id(run), mend_run_id(other)), "one seed, one sequence of ids");
   run_options.parent = run;
-  mend_run_new(bus, &run_options, &child);
+  mend_run_new(bus, &run_options, &child, NULL);
   run_options.parent = NULL;
   run_options.trace_id[3] = 9;
-  mend_run_new(bus, &run_options, &named);
+  mend_run_new(bus, &run_options, &named, NULL);
   mend_event seen, of_child, of_named;
-  mend_run_subscribe(run, "*", keep_seq, &seen, NULL, NULL);
-  mend_run_subscribe(child, "*", keep_seq, &of_child, NULL, NULL);
-  mend_run_subscribe(named, "*", keep_seq, &of_named, NULL, NULL);
+  mend_run_subscribe(run, "*", keep_seq, &seen, NULL, NULL, NULL);
+  mend_run_subscribe(child, "*", keep_seq, &of_child, NULL, NULL, NULL);
+  mend_run_subscribe(named, "*", keep_seq, &of_named, NULL, NULL, NULL);
   mend_run_emit(run, "tool.before", NULL, NULL);
   mend_clock_advance(mend_bus_clock(bus), 7);
   mend_run_emit(run, "tool.after", NULL, NULL);
@@ -445,8 +446,8 @@ Test(bus_lifetime, a_call_that_has_only_a_name_gets_its_number) {
   mend_run *run;
   mend_event seen;
   mend_bus_new(NULL, &bus, NULL);
-  mend_run_new(bus, NULL, &run);
-  mend_run_subscribe(run, "*", keep_seq, &seen, NULL, NULL);
+  mend_run_new(bus, NULL, &run, NULL);
+  mend_run_subscribe(run, "*", keep_seq, &seen, NULL, NULL, NULL);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
     const mend_str name = mend_str_from(rows[i].name);
@@ -471,12 +472,12 @@ static mend_status scenario(const mend_allocator *allocator, unsigned *ret_calls
   mend_subscription *all = NULL, *exact = NULL, *of_run = NULL;
   mend_status status = mend_bus_new(&options, &bus, NULL);
   if (status != MEND_OK) return status;
-  status = mend_run_new(bus, NULL, &run);
+  status = mend_run_new(bus, NULL, &run, NULL);
   if (status == MEND_OK) status = expect_run(bus, "kept", &kept);
-  if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", count, ret_calls, NULL, &all);
-  if (status == MEND_OK) status = mend_bus_subscribe(bus, "own.*", count, ret_calls, NULL, NULL);
-  if (status == MEND_OK) status = mend_bus_subscribe(bus, "own.topic", count, ret_calls, NULL, &exact);
-  if (status == MEND_OK) status = mend_run_subscribe(run, "own.*", count, ret_calls, NULL, &of_run);
+  if (status == MEND_OK) status = mend_bus_subscribe(bus, "*", count, ret_calls, NULL, &all, NULL);
+  if (status == MEND_OK) status = mend_bus_subscribe(bus, "own.*", count, ret_calls, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_bus_subscribe(bus, "own.topic", count, ret_calls, NULL, &exact, NULL);
+  if (status == MEND_OK) status = mend_run_subscribe(run, "own.*", count, ret_calls, NULL, &of_run, NULL);
   if (status == MEND_OK) status = mend_run_emit(run, "own.topic", NULL, NULL);
   mend_subscription_close(&exact);
   mend_subscription_close(&all);

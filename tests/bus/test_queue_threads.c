@@ -22,7 +22,7 @@ static void open_arena(arena *a, const mend_queue_options *options) {
   of_bus.allocator = &a->memory.base;
   cr_assert_eq(mend_bus_new(&of_bus, &a->bus, NULL), MEND_OK);
   for (int i = 0; i < PUBLISHERS; i++)
-    cr_assert_eq(mend_run_new(a->bus, NULL, &a->runs[i]), MEND_OK);
+    cr_assert_eq(mend_run_new(a->bus, NULL, &a->runs[i], NULL), MEND_OK);
   cr_assert_eq(mend_bus_queue(a->bus, "*", options, &a->queue, NULL), MEND_OK);
 }
 

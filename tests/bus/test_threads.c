@@ -81,8 +81,8 @@ static void churn(arena *a) {
     mend_subscription **slot = &open[i % 6];
     mend_subscription_close(slot);
     const char *pattern = patterns[i / 7 % 3];
-    mend_status status = i % 2 ? mend_bus_subscribe(a->bus, pattern, do_work, new_work(a), free_work, slot)
-                               : mend_run_subscribe(a->run, pattern, do_work, new_work(a), free_work, slot);
+    mend_status status = i % 2 ? mend_bus_subscribe(a->bus, pattern, do_work, new_work(a), free_work, slot, NULL)
+                               : mend_run_subscribe(a->run, pattern, do_work, new_work(a), free_work, slot, NULL);
     cr_assert_eq(status, MEND_OK);
     if (i % 64 == 0) cr_assert_eq(mend_bus_quiesce(a->bus), MEND_OK);
     if (i % 16 == 0) sched_yield();
@@ -105,7 +105,7 @@ Test(bus_threads, two_publishers_against_one_who_subscribes_and_closes) {
   size_t threads = threads_before();
   arena a = {0};
   mend_bus_new(NULL, &a.bus, NULL);
-  mend_run_new(a.bus, NULL, &a.run);
+  mend_run_new(a.bus, NULL, &a.run, NULL);
   publishing_thread publishers[PUBLISHERS];
   for (int i = 0; i < PUBLISHERS; i++) {
     publishers[i] = (publishing_thread){.arena = &a, .number = i};
@@ -116,7 +116,7 @@ Test(bus_threads, two_publishers_against_one_who_subscribes_and_closes) {
   cr_assert_eq(mend_bus_quiesce(a.bus), MEND_OK);
   cr_assert_eq(atomic_load(&a.destroyed), atomic_load(&a.made), "after quiesce every destroy has run");
   mend_subscription *last = NULL;
-  cr_assert_eq(mend_bus_subscribe(a.bus, "*", do_work, new_work(&a), free_work, &last), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(a.bus, "*", do_work, new_work(&a), free_work, &last, NULL), MEND_OK);
   await_publishers(&a, 10);
   mend_subscription_close(&last);
   atomic_store(&a.stop, true);
@@ -195,8 +195,8 @@ static void open_play(stage_play *p) {
   pthread_mutex_init(&p->gate.mutex, NULL);
   pthread_cond_init(&p->gate.changed, NULL);
   mend_bus_new(NULL, &p->bus, NULL);
-  mend_run_new(p->bus, NULL, &p->run);
-  mend_bus_subscribe(p->bus, "*", wait_in_handler, p, note_destroy, &p->subscription);
+  mend_run_new(p->bus, NULL, &p->run, NULL);
+  mend_bus_subscribe(p->bus, "*", wait_in_handler, p, note_destroy, &p->subscription, NULL);
 }
 
 static void close_play(stage_play *p) {
@@ -280,8 +280,8 @@ Test(bus_threads, the_end_of_a_bus_waits_for_publishes_of_other_threads) {
   pthread_mutex_init(&p.gate.mutex, NULL);
   pthread_cond_init(&p.gate.changed, NULL);
   mend_bus_new(NULL, &p.bus, NULL);
-  mend_run_new(p.bus, NULL, &p.run);
-  mend_bus_subscribe(p.bus, "*", stay_in_handler, &p, note_destroy, NULL);
+  mend_run_new(p.bus, NULL, &p.run, NULL);
+  mend_bus_subscribe(p.bus, "*", stay_in_handler, &p, note_destroy, NULL, NULL);
   pthread_t publisher, releaser;
   pthread_create(&publisher, NULL, publish_and_keep_nothing, &p);
   await(&p.gate, 1);
@@ -315,12 +315,13 @@ static void one_visit(crowd *c, unsigned number) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = mend_str_from(ids[number % 8]);
   mend_run *run;
-  if (mend_bus_run(c->bus, &options, &run) != MEND_OK) {
+  if (mend_bus_run(c->bus, &options, &run, NULL) != MEND_OK) {
     atomic_fetch_add(&c->bad, 1);
     return;
   }
   mend_subscription *subscription = NULL;
-  if (mend_run_subscribe(run, "tool.*", count_call, c, NULL, &subscription) != MEND_OK) atomic_fetch_add(&c->bad, 1);
+  if (mend_run_subscribe(run, "tool.*", count_call, c, NULL, &subscription, NULL) != MEND_OK)
+    atomic_fetch_add(&c->bad, 1);
   mend_run_emit(run, number % 3 ? "tool.before" : "own.topic", NULL, NULL);
   mend_subscription_close(&subscription);
   mend_run_release(run);
@@ -374,7 +375,7 @@ typedef struct newcomers {
 static void relieve(newcomers *self) {
   mend_run *other;
   mend_test_allocator_arm(&self->memory, 0, false);
-  cr_assert_eq(mend_run_new(mend_run_bus(self->run), NULL, &other), MEND_OK);
+  cr_assert_eq(mend_run_new(mend_run_bus(self->run), NULL, &other, NULL), MEND_OK);
   mend_run_release(other);
   mend_test_allocator_arm(&self->memory, 1, true);
 }
@@ -402,7 +403,7 @@ Test(threads, first_events_without_memory) {
   mend_test_allocator_init(&self.memory);
   options.allocator = &self.memory.base;
   cr_assert_eq(mend_bus_new(&options, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &self.run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &self.run, NULL), MEND_OK);
   mend_test_allocator_arm(&self.memory, 1, true);
   cr_assert_eq(pthread_create(&first, NULL, publish_first, &self), 0);
   cr_assert_eq(pthread_join(first, NULL), 0);

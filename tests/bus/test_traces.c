@@ -17,7 +17,7 @@ static mend_bus *seeded_bus(uint64_t seed) {
 
 static mend_run *new_run(mend_bus *bus, const mend_run_options *options) {
   mend_run *run;
-  cr_assert_eq(mend_run_new(bus, options, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, options, &run, NULL), MEND_OK);
   return run;
 }
 
@@ -246,7 +246,7 @@ Test(traces, events_have_the_span_of_their_call) {
   mend_bus *bus = seeded_bus(0);
   mend_run *run = new_run(bus, NULL);
   uint8_t seen[8], expected[8];
-  cr_assert_eq(mend_bus_subscribe(bus, "*", keep_span, seen, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(bus, "*", keep_span, seen, NULL, NULL, NULL), MEND_OK);
   for (size_t i = 0; i < sizeof emitted / sizeof *emitted; i++) {
     const uint64_t call =
         emitted[i].call_name != NULL ? mend_call_from_name(mend_str_from(emitted[i].call_name)) : emitted[i].call;

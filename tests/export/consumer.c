@@ -30,8 +30,8 @@ int main(void) {
   mend_status status = mend_bus_new(NULL, &bus, &error);
   if (status == MEND_OK) status = mend_loop_watchdog_new(NULL, NULL, &loop, &error);
   if (status == MEND_OK) status = mend_watchdog_watch_bus(loop, bus);
-  if (status == MEND_OK) status = mend_bus_subscribe(bus, "tool.*", count_event, &calls, NULL, &subscription);
-  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run);
+  if (status == MEND_OK) status = mend_bus_subscribe(bus, "tool.*", count_event, &calls, NULL, &subscription, NULL);
+  if (status == MEND_OK) status = mend_run_new(bus, NULL, &run, NULL);
   if (status == MEND_OK) status = call_again_and_again(run, &error);
   if (status == MEND_OK) status = mend_run_watch(run, &watch);
   if (status == MEND_OK) detections = mend_watch_count(watch);

@@ -28,8 +28,8 @@ int main() {
     return MEND_OK;
   };
   bool ok = mend_bus_new(&bus_options, &bus, &error) == MEND_OK &&
-            mend_bus_subscribe(bus, "tool.before", count, &calls, nullptr, nullptr) == MEND_OK &&
-            mend_run_new(bus, &run_options, &run) == MEND_OK && mend_run_publish(run, &event.event) == MEND_OK &&
+            mend_bus_subscribe(bus, "tool.before", count, &calls, nullptr, nullptr, NULL) == MEND_OK &&
+            mend_run_new(bus, &run_options, &run, NULL) == MEND_OK && mend_run_publish(run, &event.event) == MEND_OK &&
             mend_options_check(&options, &error) == MEND_OK;
   ok = ok && calls == 1 && mend_str_equal(mend_run_id(run), run_options.id) && detection.size == sizeof detection &&
        stall_options.size == sizeof stall_options;

@@ -191,8 +191,8 @@ static inline void check_row(const row_case *c, mend_loop *loop) {
   mend_run_options run_options = MEND_RUN_OPTIONS_INIT;
   run_options.id = MEND_STR("r");
   cr_assert_eq(mend_bus_new(NULL, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(bus, "*", gather_event, &a, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, &run_options, &run), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(bus, "*", gather_event, &a, NULL, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, &run_options, &run, NULL), MEND_OK);
   mend_model *chain = open_chain(c, loop);
   const int asks = (int)number_of(c, ASKS, 1);
   for (int i = 0; i < asks; i++) {

@@ -164,7 +164,7 @@ static void run_case(size_t index) {
   const mend_model_listener listener = {sizeof listener, hear_delta, hear_done, r};
   mend_exchange *exchange;
   world_open(&r->w);
-  cr_assert_eq(mend_bus_subscribe(r->w.bus, "model.*", check_call, r, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(r->w.bus, "model.*", check_call, r, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(open_relay(r, index), MEND_OK);
   mend_model_request request = world_request(&r->w);
   request.clocks.total_s = cases[index].total_s;

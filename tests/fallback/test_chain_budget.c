@@ -56,7 +56,7 @@ Test(chain_budget, events_tell_what_was_paid) {
     mend_error error = MEND_ERROR_INIT;
     world_open(&t.w);
     const mend_fallback_options options = options_of(&t, MEND_FALLBACK_RESILIENT);
-    cr_assert_eq(mend_bus_subscribe(t.w.bus, "model.usage", log_cost, &t.w, NULL, &t.subscription), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(t.w.bus, "model.usage", log_cost, &t.w, NULL, &t.subscription, NULL), MEND_OK);
     cr_assert_eq(mend_model_open("scripted:" MEND_TEST_DATA "/fallback/chain/costs.json", &options, &t.chain, &error),
                  MEND_OK, "%s", error.message);
     const mend_model_request request = world_request(&t.w);

@@ -122,7 +122,7 @@ static bool leave_at(unsigned nth, mend_fallback_profile profile) {
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
   mend_exchange *exchange;
   troupe_open(&t, profile, NULL, names, parts);
-  cr_assert_eq(mend_bus_subscribe(t.w.bus, "*", leave_at_event, &who, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(t.w.bus, "*", leave_at_event, &who, NULL, NULL, NULL), MEND_OK);
   const mend_model_request request = world_request(&t.w);
   const mend_model_listener listener = {.size = sizeof listener, .delta = take_delta, .done = take_end, .ctx = &a};
   pthread_mutex_lock(&gate); /* so that it has the exchange before the first event */

@@ -241,7 +241,7 @@ static void run_case(const exchange_case *given) {
   world_open(&p->w);
   p->in_begin = given->in_begin;
   p->cancels_at_request = given->cancels_at_request;
-  cr_assert_eq(mend_bus_subscribe(p->w.bus, "model.request", cancel_at_request, p, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(p->w.bus, "model.request", cancel_at_request, p, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(open_puppet(p), MEND_OK);
   settle(&p->w);
   take_steps(p, given->steps);

@@ -159,9 +159,9 @@ static void open_hearing(hearing *h) {
   sem_init(&h->over, 0, 0);
   options.fd = h->journal_fd = memfd_create("journal", MFD_CLOEXEC);
   cr_assert_eq(mend_bus_new(NULL, &h->bus, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(h->bus, "*", hear_event, h, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(h->bus, "*", hear_event, h, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_journal_open(h->bus, &options, &h->journal, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(h->bus, NULL, &h->run), MEND_OK);
+  cr_assert_eq(mend_run_new(h->bus, NULL, &h->run, NULL), MEND_OK);
 }
 
 static void hear_journal(hearing *h) {

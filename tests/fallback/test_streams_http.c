@@ -496,7 +496,7 @@ static size_t allocations_of(storm *s, size_t deltas) {
   mend_subscription *subscription;
   mend_reply reply = MEND_REPLY_INIT;
   const mend_model_request request = world_request(&s->w);
-  cr_assert_eq(mend_bus_subscribe(s->w.bus, "model.delta", count_event, &events, NULL, &subscription), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s->w.bus, "model.delta", count_event, &events, NULL, &subscription, NULL), MEND_OK);
   snprintf(list, sizeof list, "deltas=%zu", deltas);
   mend_test_faults_set(s->server, list);
   const size_t before = atomic_load(&s->w.memory.calls);

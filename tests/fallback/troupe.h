@@ -227,7 +227,7 @@ static inline mend_status troupe_try_open(troupe *t, mend_fallback_profile profi
   mend_model *models[ACTORS];
   size_t count = 0;
   mend_fallback_options options = options_of(t, profile);
-  mend_status status = mend_bus_subscribe(t->w.bus, "*", log_healing, t, NULL, &t->subscription);
+  mend_status status = mend_bus_subscribe(t->w.bus, "*", log_healing, t, NULL, &t->subscription, NULL);
   for (; status == MEND_OK && parts[count] != NULL; count++) {
     status = actor_open(&t->actors[count], &t->w, provider != NULL ? provider : providers[count], names[count],
                         parts[count]);

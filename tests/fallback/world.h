@@ -110,8 +110,8 @@ static inline mend_status world_try_open(world *w) {
   loop.clock = bus.clock = w->clock;
   if (status == MEND_OK) status = mend_loop_new(&loop, &w->loop, NULL);
   if (status == MEND_OK) status = mend_bus_new(&bus, &w->bus, NULL);
-  if (status == MEND_OK) status = mend_bus_subscribe(w->bus, "model.*", log_event, w, NULL, NULL);
-  if (status == MEND_OK) status = mend_run_new(w->bus, &run, &w->run);
+  if (status == MEND_OK) status = mend_bus_subscribe(w->bus, "model.*", log_event, w, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_run_new(w->bus, &run, &w->run, NULL);
   if (status == MEND_OK) status = mend_messages_new(&w->memory.base, &w->messages);
   if (status == MEND_OK) status = mend_messages_add_user(w->messages, MEND_STR("hello"));
   return status;

@@ -13,7 +13,7 @@ static void open_scene(scene *s) {
   MUST(mend_bus_new(NULL, &s->bus, NULL) == MEND_OK);
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = MEND_STR("r");
-  MUST(mend_run_new(s->bus, &options, &s->run) == MEND_OK);
+  MUST(mend_run_new(s->bus, &options, &s->run, NULL) == MEND_OK);
   mend__buffer_init(&s->scratch, NULL);
   mend__buffer_init(&s->first, NULL);
   mend__buffer_init(&s->second, NULL);
@@ -22,7 +22,7 @@ static void open_scene(scene *s) {
 /* The view of an event that was read; false for a topic that no bus has. */
 static bool view(scene *s, mend__event_line *line, mend__buffer *buffer, bool content) {
   mend_event *event = &line->event.event;
-  if (line->custom && mend_bus_topic(s->bus, line->topic, &event->topic) != MEND_OK) return false;
+  if (line->custom && mend_bus_topic(s->bus, line->topic, &event->topic, NULL) != MEND_OK) return false;
   event->run = s->run;
   mend__buffer_clear(buffer);
   mend__event_write(buffer, event, content);

@@ -46,7 +46,7 @@ static void open_world(world *w) {
   cr_assert_eq(mend_bus_new(&options, &w->bus, NULL), MEND_OK);
   cr_assert_eq(mend_tools_new(&w->memory.base, &w->tools), MEND_OK);
   cr_assert_eq(mend_tools_add(w->tools, &tool, w, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(w->bus, "healing.action", note_action, w, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w->bus, "healing.action", note_action, w, NULL, NULL, NULL), MEND_OK);
 }
 
 static void close_world(world *w) {

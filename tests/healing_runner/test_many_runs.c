@@ -295,7 +295,7 @@ static void *live(void *ctx) {
   options.ret_report = &a->report;
   MEND_HEALING_SCOPE(a->runner, &options) {
     /* Behind the watchdogs: what is counted they have seen. */
-    if (mend_run_subscribe(a->run, "*", on_event, a, NULL, NULL) != MEND_OK) surprise(a->w, "no subscription");
+    if (mend_run_subscribe(a->run, "*", on_event, a, NULL, NULL, NULL) != MEND_OK) surprise(a->w, "no subscription");
     for (unsigned wave = 0; wave < WAVES; wave++)
       go_through(a, wave);
   }
@@ -438,7 +438,7 @@ static void lead_through(world *w, unsigned wave) {
 static void open_agent(world *w, agent *a, mend_hooks *hooks) {
   mend_run_options run = MEND_RUN_OPTIONS_INIT;
   run.id = mend_str_from(a->id);
-  cr_assert_eq(mend_run_new(mend_workbench_bus(w->workbench), &run, &a->run), MEND_OK);
+  cr_assert_eq(mend_run_new(mend_workbench_bus(w->workbench), &run, &a->run, NULL), MEND_OK);
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   options.hooks = hooks;
   options.policy = react;

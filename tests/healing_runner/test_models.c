@@ -34,7 +34,7 @@ static void open_world(world *w) {
   bus.clock = loop.clock = w->clock;
   cr_assert_eq(mend_bus_new(&bus, &w->bus, NULL), MEND_OK);
   cr_assert_eq(mend_loop_new(&loop, &w->loop, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(w->bus, "healing.started", note_notices, w, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w->bus, "healing.started", note_notices, w, NULL, NULL, NULL), MEND_OK);
 }
 
 static void close_world(world *w) {

@@ -86,7 +86,7 @@ static void open_world(world *w) {
   bus.allocator = &w->memory.base;
   bus.clock = w->clock;
   cr_assert_eq(mend_bus_new(&bus, &w->bus, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(w->bus, "healing.stopped", on_stopped, w, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w->bus, "healing.stopped", on_stopped, w, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_tools_new(&w->memory.base, &w->tools), MEND_OK);
   for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
     cr_assert_eq(mend_tools_add(w->tools, &tools[i], w, NULL), MEND_OK);

@@ -77,7 +77,7 @@ static void open_world(world *w) {
   cr_assert_eq(mend_tools_new(&w->memory.base, &w->tools), MEND_OK);
   for (size_t i = 0; i < 3; i++)
     cr_assert_eq(mend_tools_add(w->tools, &tools[i], w, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(w->bus, "*", write_log, w, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w->bus, "*", write_log, w, NULL, NULL, NULL), MEND_OK);
 }
 
 static void close_world(world *w) {
@@ -176,11 +176,11 @@ Test(healing, a_runner_belongs_to_one_run) {
   mend_bus *other;
   mend_run_options named = MEND_RUN_OPTIONS_INIT;
   named.id = MEND_STR("first");
-  mend_run_new(w.bus, &named, &first);
+  mend_run_new(w.bus, &named, &first, NULL);
   named.id = MEND_STR("second");
-  mend_run_new(w.bus, &named, &second);
+  mend_run_new(w.bus, &named, &second, NULL);
   mend_bus_new(NULL, &other, NULL);
-  mend_run_new(other, NULL, &foreign);
+  mend_run_new(other, NULL, &foreign, NULL);
   const struct {
     const char *name;
     mend_run *run;
@@ -249,8 +249,8 @@ Test(healing, tells_of_a_run_of_its_own) {
     mend_run *run = NULL;
     mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
     mend_healing_runner *runner = new_runner(&w, NULL);
-    cr_assert_eq(mend_bus_subscribe(w.bus, "run.*", hear_of_run, &told, NULL, NULL), MEND_OK);
-    if (!rows[i].own) cr_assert_eq(mend_run_new(w.bus, NULL, &run), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(w.bus, "run.*", hear_of_run, &told, NULL, NULL, NULL), MEND_OK);
+    if (!rows[i].own) cr_assert_eq(mend_run_new(w.bus, NULL, &run, NULL), MEND_OK);
     options.run = run;
     for (int time = 0; time < rows[i].times; time++) {
       MEND_HEALING_SCOPE(runner, &options) {
@@ -553,7 +553,7 @@ Test(healing, notices) {
     world w;
     open_world(&w);
     char notices[512] = "";
-    mend_bus_subscribe(w.bus, "healing.started", keep_notices, notices, NULL, NULL);
+    mend_bus_subscribe(w.bus, "healing.started", keep_notices, notices, NULL, NULL, NULL);
     mend_options config = MEND_OPTIONS_INIT;
     config.regression.enable = rows[i].regression;
     config.regression.window_n = rows[i].window_n;
@@ -659,7 +659,7 @@ Test(healing, the_last_look_the_last_decision_and_nothing_afterwards) {
   cr_assert_eq(mend_watchdog_new(&vtable, &polls, NULL, &inspector, NULL), MEND_OK);
   mend_healing_runner *runner = runner_with(&w, inspector, NULL, NULL);
   mend_run *run;
-  mend_run_new(w.bus, NULL, &run);
+  mend_run_new(w.bus, NULL, &run, NULL);
   mend_healing_report report = MEND_HEALING_REPORT_INIT;
   mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
   options.run = run;
@@ -820,7 +820,7 @@ Test(healing, a_scope_is_left_while_its_run_publishes) {
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   mend_scope_options scope = MEND_SCOPE_OPTIONS_INIT;
   cr_assert_eq(mend_bus_new(NULL, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &self.run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &self.run, NULL), MEND_OK);
   cr_assert_eq(mend_loop_new(NULL, &options.loop, NULL), MEND_OK);
   options.bus = bus;
   options.config = &config;
@@ -882,7 +882,7 @@ Test(healing, a_bus_that_is_watched_already) {
   open_world(&w);
   cr_assert_eq(mend_bus_watch(w.bus, NULL, NULL), MEND_OK);
   mend_run *run;
-  mend_run_new(w.bus, NULL, &run);
+  mend_run_new(w.bus, NULL, &run, NULL);
   mend_tool_before_event before = MEND_TOOL_BEFORE_EVENT_INIT;
   before.event.call = 77;
   before.tool_name = MEND_STR("outside");
@@ -916,7 +916,7 @@ Test(healing, two_runners_with_one_watchdog_on_one_run) {
   mend_watchdog *inspector;
   mend_watchdog_new(&vtable, &polls, NULL, &inspector, NULL);
   mend_run *run;
-  mend_run_new(w.bus, NULL, &run);
+  mend_run_new(w.bus, NULL, &run, NULL);
   mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
   options.run = run;
   mend_healing_runner *one = runner_with(&w, inspector, ask_a_person, NULL),
@@ -969,7 +969,7 @@ Test(healing, an_enter_that_fails_leaves_nothing) {
   const size_t files = mend_test_open_files();
   mend_run *runs[2];
   for (int i = 0; i < 2; i++) {
-    mend_run_new(w.bus, NULL, &runs[i]);
+    mend_run_new(w.bus, NULL, &runs[i], NULL);
     mend_healing_report report = MEND_HEALING_REPORT_INIT;
     mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
     options.run = runs[i]; /* a failed enter does not bind the runner to its run */

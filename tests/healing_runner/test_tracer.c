@@ -93,7 +93,7 @@ static void new_run(world *w, const char *name, const char *details) {
     options.parent = *find_run(w, parent);
     options.parent_call = mend_str_from(call);
   }
-  cr_assert_eq(mend_run_new(w->bus, &options, find_run(w, name)), MEND_OK);
+  cr_assert_eq(mend_run_new(w->bus, &options, find_run(w, name), NULL), MEND_OK);
 }
 
 static void free_run(world *w, const char *name) {
@@ -294,7 +294,7 @@ Test(tracer, limits) {
     world w;
     open_world(&w, &options);
     for (int run = 0; run < rows[i].runs; run++) {
-      cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[run]), MEND_OK);
+      cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[run], NULL), MEND_OK);
       for (int call = 1; call <= rows[i].calls; call++)
         publish_call(w.runs[run], MEND_EVENT_TOOL_BEFORE, (uint64_t)call);
       for (int call = 1; call <= rows[i].ends; call++)
@@ -317,7 +317,7 @@ Test(tracer, an_attempt_after_its_run_was_forgotten) {
   world w;
   open_world(&w, &options);
   for (int i = 0; i < 2; i++)
-    cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[i]), MEND_OK);
+    cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[i], NULL), MEND_OK);
   publish_call(w.runs[0], MEND_EVENT_TOOL_BEFORE, 1);
   publish_call(w.runs[0], MEND_EVENT_TOOL_ERROR, 1);
   publish_call(w.runs[1], MEND_EVENT_TOOL_BEFORE, 1);
@@ -335,7 +335,7 @@ Test(tracer, a_hundred_thousand_calls_in_flat_memory) {
   options.finished_limit = 100;
   world w;
   open_world(&w, &options);
-  cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[0]), MEND_OK);
+  cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[0], NULL), MEND_OK);
   size_t blocks = 0, allocations = 0;
   for (uint64_t call = 1; call <= 100000; call++) {
     publish_call(w.runs[0], MEND_EVENT_TOOL_BEFORE, call);
@@ -389,7 +389,7 @@ Test(tracer, a_listener_hears_of_each_end) {
     options.finished = hear;
     options.finished_ctx = &l;
     open_world(&w, &options);
-    cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[0]), MEND_OK);
+    cr_assert_eq(mend_run_new(w.bus, NULL, &w.runs[0], NULL), MEND_OK);
     if (rows[i].publishes) l.publishes = w.runs[0];
     emit(w.runs[0], "run.started", "{\"name\":\"r\"}");
     emit_call(w.runs[0], "tool.before", 1);

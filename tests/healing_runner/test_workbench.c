@@ -39,7 +39,7 @@ static void open_world(world *w, uint32_t recent_events, bool content) {
   cr_assert_eq(mend_workbench_new(&options, &w->workbench, &error), MEND_OK, "%s", error.message);
   mend_run_options run = MEND_RUN_OPTIONS_INIT;
   run.id = MEND_STR("r");
-  cr_assert_eq(mend_run_new(mend_workbench_bus(w->workbench), &run, &w->run), MEND_OK);
+  cr_assert_eq(mend_run_new(mend_workbench_bus(w->workbench), &run, &w->run, NULL), MEND_OK);
 }
 
 static void close_world(world *w) {
@@ -338,7 +338,7 @@ static mend_status release_it(void *ctx, const mend_event *event) {
 Test(workbench, a_subscriber_may_release_it) {
   world w;
   open_world(&w, 200, false);
-  cr_assert_eq(mend_bus_subscribe(mend_workbench_bus(w.workbench), "note", release_it, &w, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(mend_workbench_bus(w.workbench), "note", release_it, &w, NULL, NULL, NULL), MEND_OK);
   note(w.run, "{}");
   cr_assert_null(w.workbench);
   close_world(&w);
@@ -355,7 +355,7 @@ static mend_status scenario(world *w) {
   if (status != MEND_OK) return status;
   mend_run *run;
   mend_healing_runner *runner;
-  status = mend_run_new(mend_workbench_bus(workbench), NULL, &run);
+  status = mend_run_new(mend_workbench_bus(workbench), NULL, &run, NULL);
   if (status == MEND_OK) {
     mend_confidence_event event = MEND_CONFIDENCE_EVENT_INIT;
     status = mend_run_publish(run, &event.event);

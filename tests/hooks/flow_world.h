@@ -63,7 +63,7 @@ static inline size_t flow_play_case(flow_world *world, const char *name, unsigne
   s->expects = expects;
   snprintf(place, sizeof place, "%s:%u", name, line);
   mend_status status = scenario_try_open(s);
-  if (status == MEND_OK) status = mend_bus_subscribe(s->bus, "*", on_flow_event, world, NULL, NULL);
+  if (status == MEND_OK) status = mend_bus_subscribe(s->bus, "*", on_flow_event, world, NULL, NULL, NULL);
   if (expects) cr_assert_eq(status, MEND_OK);
   for (char *each; status == MEND_OK && (each = strsep(&rest, "\n")) != NULL;) {
     snprintf(place, sizeof place, "%s:%u", name, ++line);

@@ -27,7 +27,7 @@ static inline void hook_world_open(hook_world *world) {
   cr_assert_eq(mend_bus_new(&options, &world->bus, NULL), MEND_OK);
   mend_run_options run_options = MEND_RUN_OPTIONS_INIT;
   run_options.id = MEND_STR("r");
-  cr_assert_eq(mend_run_new(world->bus, &run_options, &world->run), MEND_OK);
+  cr_assert_eq(mend_run_new(world->bus, &run_options, &world->run, NULL), MEND_OK);
 }
 
 /* Nothing may be left. */

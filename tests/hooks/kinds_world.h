@@ -45,8 +45,8 @@ static inline mend_status kinds_try_open(kinds_world *w, bool is_virtual) {
   bus_options.allocator = &w->memory.base;
   bus_options.clock = w->clock;
   if (status == MEND_OK) status = mend_bus_new(&bus_options, &w->bus, NULL);
-  if (status == MEND_OK) status = mend_bus_subscribe(w->bus, "tool.*", count_event, w, NULL, NULL);
-  if (status == MEND_OK) status = mend_run_new(w->bus, NULL, &w->run);
+  if (status == MEND_OK) status = mend_bus_subscribe(w->bus, "tool.*", count_event, w, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_run_new(w->bus, NULL, &w->run, NULL);
   if (status == MEND_OK) status = mend_tools_new(&w->memory.base, &w->tools);
   if (status == MEND_OK) status = mend_hooks_new(&w->memory.base, &w->hooks);
   options.run = w->run;

@@ -387,8 +387,8 @@ static inline mend_status scenario_try_open(scenario *s) {
   bus_options.clock = s->clock;
   bus_options.id_seed = 7;
   if (status == MEND_OK) status = mend_bus_new(&bus_options, &s->bus, NULL);
-  if (status == MEND_OK) status = mend_bus_subscribe(s->bus, "*", on_event, s, NULL, NULL);
-  if (status == MEND_OK) status = mend_run_new(s->bus, NULL, &s->run);
+  if (status == MEND_OK) status = mend_bus_subscribe(s->bus, "*", on_event, s, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_run_new(s->bus, NULL, &s->run, NULL);
   if (status == MEND_OK) status = mend_tools_new(&s->memory.base, &s->tools);
   if (status == MEND_OK) status = mend_hooks_new(&s->memory.base, &s->hooks);
   options.run = s->run;
@@ -629,7 +629,7 @@ static inline mend_status abort_on_event(void *ctx, const mend_event *event) {
 }
 
 static inline void abort_on(scenario *s, char *rest) {
-  mend_bus_subscribe(s->bus, take_word(&rest), abort_on_event, s, NULL, NULL);
+  mend_bus_subscribe(s->bus, take_word(&rest), abort_on_event, s, NULL, NULL, NULL);
 }
 
 static inline void abort_run(scenario *s, char *rest) {

@@ -17,7 +17,7 @@ static void open_world(world *w) {
   mend_boundary_options boundary = MEND_BOUNDARY_OPTIONS_INIT;
   bus.allocator = &w->memory.base;
   cr_assert_eq(mend_bus_new(&bus, &w->bus, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(w->bus, NULL, &w->run), MEND_OK);
+  cr_assert_eq(mend_run_new(w->bus, NULL, &w->run, NULL), MEND_OK);
   boundary.run = w->run;
   cr_assert_eq(mend_boundary_new(&boundary, &w->boundary, NULL), MEND_OK);
 }

@@ -268,8 +268,8 @@ Test(batch, beside_a_blocking_tool) {
   named.call_name = MEND_STR("toolu_01");
   watch_stalls(&w, 0.2);
   /* As the watchdogs do, and after them: what is noted here they have seen. */
-  cr_assert_eq(mend_run_subscribe(w.run, "*", note_end, &self, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(w.bus, "healing.detection", note_stall, &self, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(w.run, "*", note_end, &self, NULL, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w.bus, "healing.detection", note_stall, &self, NULL, NULL, NULL), MEND_OK);
   kinds_add(&w, "quick", MEND_TOOL_POOLED, answer_when_told, &self);
   kinds_add(&w, "stuck", MEND_TOOL_POOLED, get_stuck, &self);
   kinds_add(&w, "long", MEND_TOOL_BLOCKING, take_long, &self);

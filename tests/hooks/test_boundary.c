@@ -129,7 +129,7 @@ Test(boundary, event_fields) {
     add_tool(s, tool);
     snprintf(s->parts[0].scripts[0], sizeof s->parts[0].scripts[0], "ok=%s", values[i].result);
     add_hook(s, hook);
-    cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL, NULL), MEND_OK);
     options.call_name = MEND_STR("toolu_01");
     const mend_str args = MEND_STR("{ \"x\" : 1 }");
     cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), args, &options, &result), MEND_OK);
@@ -160,7 +160,7 @@ Test(boundary, durations) {
   add_tool(s, tools[0]);
   add_tool(s, tools[1]);
   add_hook(s, hook);
-  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), none, NULL, &result), MEND_OK);
   cr_assert_float_eq(result.duration_ms, 2000.0, 1e-9);
   cr_assert_float_eq(seen.after.duration_ms, 2000.0, 1e-9);
@@ -192,7 +192,7 @@ Test(boundary, skipped_after_redirect) {
   cr_assert_eq(scenario_try_open(s), MEND_OK);
   add_hook(s, guard);
   add_hook(s, hook);
-  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.*", see_call, &seen, NULL, NULL, NULL), MEND_OK);
   call_quietly(s, "a");
   cr_assert(mend_hash_equal(seen.skipped.effective_args_hash, hash_of(MEND_STR("{\"y\":2}"))));
   scenario_close(s);
@@ -293,7 +293,7 @@ Test(boundary, results_that_were_not_begun) {
   bus_options.log = keep_log;
   bus_options.log_ctx = said;
   cr_assert_eq(mend_bus_new(&bus_options, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &options.run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &options.run, NULL), MEND_OK);
   cr_assert_eq(mend_boundary_new(&options, &boundary, NULL), MEND_OK);
   for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
     cr_assert_eq(mend_boundary_call(boundary, MEND_STR("a"), MEND_STR("{}"), NULL, results[i]), MEND_EINVAL);
@@ -353,7 +353,7 @@ Test(boundary, limits) {
   cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("a"), (mend_str)MEND_ABSENT, NULL, NULL), MEND_EINVAL);
 
   /* Calls from a handler of before nest until the bus refuses; each of those let in has its end. */
-  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.before", call_from_handler, s, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.before", call_from_handler, s, NULL, NULL, NULL), MEND_OK);
   call_quietly(s, "missing");
   mend_bus_get_stats(s->bus, &stats);
   cr_assert(stats.dropped > 0);

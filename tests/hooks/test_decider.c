@@ -121,7 +121,7 @@ Test(decider, cancel_call) {
   cr_assert_str_eq(s->events.text, "before#1:hang detection:stall action:watchdog=none/continue cancelled#1:hang "
                                    "2/before#1:quick 2/after#1:quick");
   mend_run *other;
-  cr_assert_eq(mend_run_new(s->bus, NULL, &other), MEND_OK);
+  cr_assert_eq(mend_run_new(s->bus, NULL, &other, NULL), MEND_OK);
   cr_assert_eq(mend_run_cancel_call(other, 1, reason), MEND_ENOENT);
   mend_run_release(other);
   scenario_close(s);
@@ -207,8 +207,8 @@ Test(decider, in_the_order_of_the_log) {
   add_tool(s, tools[0]);
   add_tool(s, tools[1]);
   add_watchdog_hook(s, hook);
-  cr_assert_eq(mend_run_subscribe(s->run, "healing.*", tell_healing, &agents, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_run_subscribe(s->run, "*", hold_before, &agents, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(s->run, "healing.*", tell_healing, &agents, NULL, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(s->run, "*", hold_before, &agents, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(pthread_create(&thread, NULL, call_slowly, &agents), 0);
   while (atomic_load(&agents.stage) != 2)
     sched_yield();
@@ -260,7 +260,7 @@ Test(decider, detection_that_is_refused) {
     watch(s, watched);
     add_tool(s, tool);
     cr_assert_eq(mend_boundary_add_watchdog_hook(s->boundary, NULL, observe_ids, &decided, NULL), MEND_OK);
-    cr_assert_eq(mend_bus_subscribe(s->bus, "user.message", read_deeper, s, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(s->bus, "user.message", read_deeper, s, NULL, NULL, NULL), MEND_OK);
     mend_user_message_event message = MEND_USER_MESSAGE_EVENT_INIT;
     message.text = (mend_str){levels, depth};
     mend_run_publish(s->run, &message.event);
@@ -369,7 +369,7 @@ Test(decider, questions_of_one_hook) {
     cr_assert_eq(mend_watchdog_new(&vtable, &found, &s->memory.base, &watchdog, NULL), MEND_OK);
     cr_assert_eq(mend_watchdog_watch_run(watchdog, s->run), MEND_OK);
     add_watchdog_hook(s, hook);
-    cr_assert_eq(mend_run_subscribe(s->run, "hook.shadowed", count_shadowed, &shadowed, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_run_subscribe(s->run, "hook.shadowed", count_shadowed, &shadowed, NULL, NULL, NULL), MEND_OK);
     call_quietly(s, "a");
     cr_assert_eq(shadowed, cases[i].shadowed, "%u: %u", found, shadowed);
     shadowed = 0;
@@ -539,11 +539,11 @@ static mend_bus *open_schedule(schedule *all, mend_tools *tools) {
   bus_options.allocator = &all->memory.base;
   bus_options.clock = all->clock;
   cr_assert_eq(mend_bus_new(&bus_options, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(bus, "*", count_event, all, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(bus, "*", count_event, all, NULL, NULL, NULL), MEND_OK);
   watched.stall.timeout_s = 1;
   watched.loop.k = 1 + (uint32_t)all->seed % 3;
   cr_assert_eq(mend_bus_watch(bus, &watched, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &all->run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &all->run, NULL), MEND_OK);
   for (int i = 0; i < 3; i++)
     cr_assert_eq(mend_tools_add(tools, &given[i], all, NULL), MEND_OK);
   options.run = all->run;

@@ -180,7 +180,7 @@ Test(dump, within) {
   kinds_world w;
   kinds_open(&w);
   within self = {.w = &w};
-  cr_assert_eq(mend_bus_subscribe(w.bus, "tool.before", look_within, &self, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(w.bus, "tool.before", look_within, &self, NULL, NULL, NULL), MEND_OK);
   kinds_add(&w, "outer", MEND_TOOL_BLOCKING, call_within, &self);
   cr_assert_eq(kinds_call(&w, "outer", NULL), MEND_OK);
   cr_assert_eq(self.outer, 1u);

@@ -188,7 +188,7 @@ static void start_retry(retry_run *self, pthread_t *ret_thread) {
   self->s = scenario_new();
   cr_assert_eq(scenario_try_open(self->s), MEND_OK);
   cr_assert_eq(mend_tools_add(self->s->tools, &tool, self, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(self->s->bus, "tool.error", count_failure, self, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(self->s->bus, "tool.error", count_failure, self, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(pthread_create(ret_thread, NULL, retry_it, self), 0);
 }
 
@@ -443,7 +443,7 @@ Test(flows, within_a_call) {
   char fails[] = "fails fail=x=y;fail=x=y";
   mend_result result = MEND_RESULT_INIT;
   cr_assert_eq(scenario_try_open(s), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.before", note_within, &outer, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s->bus, "tool.before", note_within, &outer, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_tools_add(s->tools, &tool, &outer, NULL), MEND_OK);
   add_tool(s, fails);
   cr_assert_eq(mend_boundary_call(s->boundary, MEND_STR("outer"), (mend_str)MEND_ABSENT, NULL, &result), MEND_OK);

@@ -43,7 +43,7 @@ Test(frames, without_a_boundary) {
   mend_boundary *boundary;
   mend_result result = MEND_RESULT_INIT;
   cr_assert_eq(scenario_try_open(s), MEND_OK);
-  cr_assert_eq(mend_run_new(s->bus, NULL, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(s->bus, NULL, &run, NULL), MEND_OK);
   cr_assert(!mend_run_is_aborted(run));
   cr_assert_eq(mend_run_reset(run, MEND_STR("why not")), MEND_OK);
   cr_assert_eq(mend_run_abort(run, MEND_STR("enough"), MEND_STR("me")), MEND_OK);

@@ -482,7 +482,7 @@ Test(plan, in_a_call) {
     options.tool = &tool;
     options.tool_ctx = &inner;
     cr_assert_eq(scenario_try_open(s), MEND_OK);
-    cr_assert_eq(mend_bus_subscribe(s->bus, "*", on_flow_event, flow.world, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(s->bus, "*", on_flow_event, flow.world, NULL, NULL, NULL), MEND_OK);
     mend_boundary_call(s->boundary, (mend_str)MEND_ABSENT, (mend_str)MEND_ABSENT, &options, &result);
     cr_assert_eq(inner.status, inner_plans[i].status);
     cr_assert_eq(inner.result.outcome, inner_plans[i].outcome);

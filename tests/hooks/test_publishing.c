@@ -84,7 +84,7 @@ Test(publishing, events) {
     transcript self = {.content = content != 0};
     hook_world_open(&self.world);
     mend__buffer_init(&self.text, NULL);
-    cr_assert_eq(mend_bus_subscribe(self.world.bus, "*", write_down, &self, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(self.world.bus, "*", write_down, &self, NULL, NULL, NULL), MEND_OK);
     cr_assert_eq(mend_hooks_new(&self.world.memory.base, &self.hooks), MEND_OK);
     cr_assert(!mend__hooks_publish(self.hooks));
     cr_assert_eq(mend_hooks_add_publishing(self.hooks, NULL), MEND_OK);
@@ -137,8 +137,8 @@ Test(publishing, among_other_hooks) {
   cr_assert(strlen(error.message) > 0);
 
   unsigned befores = 0, failures = 0;
-  cr_assert_eq(mend_bus_subscribe(world.bus, "tool.before", count, &befores, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(world.bus, "hook.failed", count, &failures, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "tool.before", count, &befores, NULL, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "hook.failed", count, &failures, NULL, NULL, NULL), MEND_OK);
   mend_decision decision;
   mend_str hook;
   mend__decision_init(&decision, &world.memory.base);
@@ -159,7 +159,7 @@ Test(publishing, among_other_hooks) {
 
   /* a subscriber that goes round and round is stopped by the bus, not by the stack */
   call.run = world.run;
-  cr_assert_eq(mend_bus_subscribe(world.bus, "tool.before", ask_again, hooks, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "tool.before", ask_again, hooks, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_hooks_before(hooks, &call, &decision, &hook), MEND_ABORTED);
   cr_assert_eq(befores, 1u + 32u);
   mend_bus_stats stats = {.size = sizeof stats};

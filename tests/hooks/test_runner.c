@@ -177,7 +177,7 @@ static void begin_case(script *all, const char *title) {
   *all = (script){.phase = MEND__PHASE_BEFORE};
   snprintf(all->title, sizeof all->title, "%s", title);
   hook_world_open(&all->world);
-  cr_assert_eq(mend_bus_subscribe(all->world.bus, "*", log_event, all, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(all->world.bus, "*", log_event, all, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_hooks_new(&all->world.memory.base, &all->hooks), MEND_OK);
 }
 
@@ -516,7 +516,7 @@ Test(runner, from_several_threads) {
   hook_world_open(&world);
   crowd all = {.run = world.run, .working = ADDERS};
   cr_assert_eq(mend_hooks_new(&world.memory.base, &all.hooks), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(world.bus, "hook.shadowed", count_event, &all, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "hook.shadowed", count_event, &all, NULL, NULL, NULL), MEND_OK);
   pthread_t threads[ASKERS + ADDERS];
   for (int i = 0; i < ASKERS + ADDERS; i++)
     cr_assert_eq(pthread_create(&threads[i], NULL, i < ASKERS ? ask_hooks : add_hooks, &all), 0);

@@ -142,8 +142,8 @@ static void own_topics_go_back_on_a_bus(void) {
   mend_run *run;
   char *json = NULL;
   cr_assert_eq(mend_bus_new(NULL, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(bus, "my.own", keep_json, &json, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &run), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(bus, "my.own", keep_json, &json, NULL, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &run, NULL), MEND_OK);
   cr_assert_eq(mend_journal_reader_open(NULL, path, &reader, NULL), MEND_OK);
   cr_assert_eq(mend_journal_reader_next(reader, &line, NULL), MEND_OK);
   cr_assert_null(line.event);

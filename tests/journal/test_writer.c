@@ -74,7 +74,7 @@ static void open_scene(scene *s, const mend_allocator *allocator) {
   cr_assert_eq(mend_bus_new(&options, &s->bus, NULL), MEND_OK);
   mend_run_options of_run = MEND_RUN_OPTIONS_INIT;
   of_run.id = MEND_STR("r");
-  cr_assert_eq(mend_run_new(s->bus, &of_run, &s->run), MEND_OK);
+  cr_assert_eq(mend_run_new(s->bus, &of_run, &s->run, NULL), MEND_OK);
   int fd = mkstemp(s->path);
   cr_assert(fd >= 0);
   close(fd);
@@ -390,7 +390,7 @@ static void write_until_killed(const char *path, int tell) {
   mend_journal *journal;
   mend_journal_options options = MEND_JOURNAL_OPTIONS_INIT;
   options.path = path;
-  if (mend_bus_new(NULL, &bus, NULL) != MEND_OK || mend_run_new(bus, NULL, &run) != MEND_OK ||
+  if (mend_bus_new(NULL, &bus, NULL) != MEND_OK || mend_run_new(bus, NULL, &run, NULL) != MEND_OK ||
       mend_journal_open(bus, &options, &journal, NULL) != MEND_OK) {
     _exit(1);
   }
@@ -740,7 +740,7 @@ static void options_are_refused(void) {
       {{sizeof(mend_journal_options), NULL, 9999, NULL, true, MEND_FSYNC_NONE, 1}, MEND_EIO, "descriptor 9999"},
       {{sizeof(mend_journal_options), "/dev/null", -1, "a*b", true, MEND_FSYNC_NONE, 1},
        MEND_EINVAL,
-       "pattern: \"a*b\""},
+       "pattern \"a*b\": expected"},
       {{sizeof(mend_journal_options), "/dev/null", -1, NULL, true, (mend_fsync)7, 1}, MEND_EINVAL, "fsync"},
       {{sizeof(mend_journal_options), "/dev/null", -1, NULL, true, MEND_FSYNC_NONE, 0}, MEND_EINVAL, "interval_s"},
       {{sizeof(mend_journal_options), "/dev/null", -1, NULL, true, MEND_FSYNC_NONE, -1}, MEND_EINVAL, "interval_s"},
@@ -775,7 +775,7 @@ static void a_handler_cannot_close(void) {
   open_scene(&s, NULL);
   open_journal(&s);
   mend_subscription *subscription;
-  cr_assert_eq(mend_bus_subscribe(s.bus, "*", close_from_handler, &s, NULL, &subscription), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(s.bus, "*", close_from_handler, &s, NULL, &subscription, NULL), MEND_OK);
   emit(&s, "a");
   mend_subscription_close(&subscription);
   emit(&s, "b");

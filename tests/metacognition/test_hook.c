@@ -338,8 +338,8 @@ Test(metacognition_hook, threads_race_for_a_run) {
   atomic_init(&inside, 0);
   atomic_init(&readings, 0);
   cr_assert_eq(mend_bus_new(NULL, &bus, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &run), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(bus, "metacognition.confidence", count_events, &readings, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &run, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(bus, "metacognition.confidence", count_events, &readings, NULL, NULL, NULL), MEND_OK);
   for (int i = 0; i < THREADS; i++) {
     racers[i] = (racer){.run = run, .inside = &inside};
     cr_assert_eq(mend_hooks_new(NULL, &racers[i].hooks), MEND_OK);

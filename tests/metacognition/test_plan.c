@@ -171,7 +171,8 @@ Test(metacognition_plan, what_many_calls_pass_on_is_read_once) {
     world_open(&w);
     mend_hooks *hooks = world_hooks(&w);
     relaying self = {.relay = relays[row].relay, .boundary = world_boundary(w.run, hooks)};
-    cr_assert_eq(mend_bus_subscribe(w.bus, "metacognition.confidence", count_reading, &readings, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(w.bus, "metacognition.confidence", count_reading, &readings, NULL, NULL, NULL),
+                 MEND_OK);
     call_tool(self.boundary, &passer, &self, NULL);
     cr_assert_eq(readings, relays[row].readings, "row %zu: %u", row, readings);
     mend_boundary_release(self.boundary);

@@ -53,7 +53,7 @@ static inline mend_run *world_run(world *w, const char *id) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = mend_str_from(id);
   mend_run *run = NULL;
-  mend_run_new(w->bus, &options, &run);
+  mend_run_new(w->bus, &options, &run, NULL);
   return run;
 }
 
@@ -70,7 +70,7 @@ static inline mend_status world_try_open(world *w) {
   mend_status status = mend_clock_new_virtual(&w->memory.base, start, &w->clock);
   options.clock = w->clock;
   if (status == MEND_OK) status = mend_bus_new(&options, &w->bus, NULL);
-  if (status == MEND_OK) status = mend_bus_subscribe(w->bus, "*", log_event, w, NULL, NULL);
+  if (status == MEND_OK) status = mend_bus_subscribe(w->bus, "*", log_event, w, NULL, NULL, NULL);
   if (status != MEND_OK) return status;
   w->run = world_run(w, "r");
   return w->run != NULL ? MEND_OK : MEND_ENOMEM;

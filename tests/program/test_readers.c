@@ -144,7 +144,7 @@ static mend_status on_event(void *ctx, const mend_event *event) {
 static mend_status attach(void *ctx, stage *on) {
   recorder *of = ctx;
   of->on = on;
-  return mend_bus_subscribe(on->bus, "*", on_event, of, NULL, NULL);
+  return mend_bus_subscribe(on->bus, "*", on_event, of, NULL, NULL, NULL);
 }
 
 static mend_status begin(report *to, const replay_file *file) {

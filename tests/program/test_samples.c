@@ -45,7 +45,7 @@ static mend_status on_error(void *ctx, const mend_event *event) {
 }
 
 static mend_status attach(void *ctx, stage *on) {
-  return mend_bus_subscribe(on->bus, "tool.error", on_error, ctx, NULL, NULL);
+  return mend_bus_subscribe(on->bus, "tool.error", on_error, ctx, NULL, NULL, NULL);
 }
 
 static mend_status begin(report *to, const replay_file *file) {

@@ -43,7 +43,7 @@ static void open_scene(scene *of, bool has_clock, bool any_order) {
   of->heard.on = &of->on;
   const stage_start start = {.wall_ns = (START_S + 5) * MEND_SECOND_NS, .any_order = any_order};
   cr_assert_eq(stage_open(&of->on, &of->settings, "run", has_clock ? &start : NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(of->on.bus, "*", listen, &of->heard, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(of->on.bus, "*", listen, &of->heard, NULL, NULL, NULL), MEND_OK);
 }
 
 static void later(scene *of, char sign, const char *id, uint64_t second, mend_str text) {

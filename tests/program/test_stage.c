@@ -43,7 +43,7 @@ Test(stage, keeps_ids) {
   heard last = {.count = 0};
   stage on;
   cr_assert_eq(stage_open(&on, &settings, "run.jsonl", NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(on.bus, "*", listen, &last, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(on.bus, "*", listen, &last, NULL, NULL, NULL), MEND_OK);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     play(&on, cases[i].row);
     cr_assert_eq(last.count, i + 1);

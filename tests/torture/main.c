@@ -56,9 +56,9 @@ mend_status torture_open_bus(torture *t) {
   options.id_seed = 7;
   run.id = MEND_STR("r");
   if (status == MEND_OK) status = mend_bus_new(&options, &t->bus, NULL);
-  if (status == MEND_OK) status = mend_bus_subscribe(t->bus, "bus.handler_failed", note_report, t, NULL, NULL);
-  if (status == MEND_OK) status = mend_bus_subscribe(t->bus, "hook.failed", note_report, t, NULL, NULL);
-  if (status == MEND_OK) status = mend_run_new(t->bus, &run, &t->run);
+  if (status == MEND_OK) status = mend_bus_subscribe(t->bus, "bus.handler_failed", note_report, t, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_bus_subscribe(t->bus, "hook.failed", note_report, t, NULL, NULL, NULL);
+  if (status == MEND_OK) status = mend_run_new(t->bus, &run, &t->run, NULL);
   return status;
 }
 

@@ -5,7 +5,7 @@
  *   static mend_status subscribe(torture *t) {
  *     mend_status status = torture_open_bus(t);
  *     if (status != MEND_OK) goto end;
- *     TRY(mend_bus_subscribe(t->bus, "own.*", torture_count_event, t, NULL, NULL));
+ *     TRY(mend_bus_subscribe(t->bus, "own.*", torture_count_event, t, NULL, NULL, NULL));
  *     TRY(mend_run_emit(t->run, "own.topic", "{}", NULL));
  *     torture_claim(t, t->events == 1, "the event was delivered");
  *   end:

@@ -11,8 +11,8 @@ static mend_status subscribe_and_publish(torture *t) {
   mend_status status = torture_open_bus(t);
   if (status != MEND_OK) goto end;
   for (size_t i = 0; i < PATTERNS; i++) {
-    TRY(mend_bus_subscribe(t->bus, patterns[i], torture_count_event, t, NULL, &subscriptions[2 * i]));
-    TRY(mend_run_subscribe(t->run, patterns[i], torture_count_event, t, NULL, &subscriptions[2 * i + 1]));
+    TRY(mend_bus_subscribe(t->bus, patterns[i], torture_count_event, t, NULL, &subscriptions[2 * i], NULL));
+    TRY(mend_run_subscribe(t->run, patterns[i], torture_count_event, t, NULL, &subscriptions[2 * i + 1], NULL));
   }
   TRY(mend_run_emit(t->run, "own.topic", "{\"a\": [1, \"two\"]}", NULL));
   torture_claim(t, t->events == 2 * PATTERNS, "each subscriber was called once");
@@ -42,7 +42,7 @@ static uint64_t subscriptions_of(torture *t) {
 static mend_status subscribe_once_more(torture *t) {
   mend_subscription *subscription = NULL;
   const uint64_t before = subscriptions_of(t);
-  const mend_status status = mend_bus_subscribe(t->bus, "tool.*", torture_count_event, t, NULL, &subscription);
+  const mend_status status = mend_bus_subscribe(t->bus, "tool.*", torture_count_event, t, NULL, &subscription, NULL);
   torture_must(t, subscriptions_of(t) == before + (status == MEND_OK), "it is counted when it is there");
   torture_must(t, publish(t) == MEND_OK, "publishing needs no memory, not even the first time");
   torture_must(t, t->events == (status == MEND_OK), "it is called when it is there");
@@ -55,7 +55,7 @@ static mend_status make_topics(torture *t) {
   mend_topic topic;
   for (int i = 0; i < 100; i++) {
     snprintf(name, sizeof name, "own.topic.%d", i);
-    const mend_status status = mend_bus_topic(t->bus, mend_str_from(name), &topic);
+    const mend_status status = mend_bus_topic(t->bus, mend_str_from(name), &topic, NULL);
     if (status != MEND_OK) return status;
     torture_must(t, mend_str_equal(mend_bus_topic_name(t->bus, topic), mend_str_from(name)), "a topic keeps its name");
   }
@@ -73,7 +73,7 @@ static mend_status make_runs(torture *t) {
     options.id = mend_str_from(id[i]);
     options.agent = MEND_STR("an agent");
     options.parent = t->run;
-    TRY(i % 2 == 0 ? mend_run_new(t->bus, &options, &runs[i]) : mend_bus_run(t->bus, &options, &runs[i]));
+    TRY(i % 2 == 0 ? mend_run_new(t->bus, &options, &runs[i], NULL) : mend_bus_run(t->bus, &options, &runs[i], NULL));
     torture_must(t, mend_str_equal(mend_run_id(runs[i]), options.id), "a run keeps its id");
   }
 end:

@@ -133,7 +133,7 @@ static mend_status publish_confidence(torture *t) {
   mend_status status = torture_open_bus(t);
   options.allocator = t->allocator;
   if (status != MEND_OK) goto end;
-  TRY(mend_bus_subscribe(t->bus, "metacognition.confidence", torture_count_event, t, NULL, NULL));
+  TRY(mend_bus_subscribe(t->bus, "metacognition.confidence", torture_count_event, t, NULL, NULL, NULL));
   TRY(mend_protocol_new_structured(&options, &protocol, NULL));
   TRY(mend_hooks_new(t->allocator, &hooks));
   TRY(mend_hooks_add_metacognition(hooks, NULL, NULL));

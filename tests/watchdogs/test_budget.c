@@ -253,7 +253,7 @@ static void live(test_world *world) {
   mend_watchdog *budget = NULL;
   if (mend_budget_watchdog_new(&options, &world->memory.base, &budget, NULL) != MEND_OK) return;
   mend_watchdog_watch_bus(budget, world->bus);
-  mend_run_new(world->bus, NULL, &run);
+  mend_run_new(world->bus, NULL, &run, NULL);
   for (uint64_t call = 1; run != NULL && call <= 8; call++) {
     before(run, call, call % 2 == 0 ? "t" : "u", NULL);
     use(run, 6, MEND_NONE, MEND_NONE, 0.6);

@@ -55,7 +55,7 @@ static void deliver(replayed *replay, mend__event_line *line) {
   options.id = line->run_id;
   options.parent_id = line->parent_run_id;
   options.parent_call = line->parent_call;
-  cr_assert_eq(mend_bus_run(replay->world.bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_bus_run(replay->world.bus, &options, &run, NULL), MEND_OK);
   if (!line->custom && line->event.event.kind != MEND_EVENT_TICK) {
     cr_assert_eq(mend_run_publish(run, &line->event.event), MEND_OK);
   }
@@ -204,7 +204,8 @@ static void run_case(const test_case *given, mend_watch_mode mode, char *events,
   mend_options options = *mend_option_tree_get(given->config);
   options.mode = mode;
   cr_assert_eq(mend_bus_watch(replay.world.bus, &options, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(replay.world.bus, "healing.detection", on_detection, &replay, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(replay.world.bus, "healing.detection", on_detection, &replay, NULL, NULL, NULL),
+               MEND_OK);
   if (has_company) replay.company = world_run(&replay.world, "company");
   replay_text(&replay, events);
   mend_run_release(replay.company);

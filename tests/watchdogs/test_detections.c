@@ -120,12 +120,12 @@ Test(detections, announced_once_and_after_the_cause) {
   world_open(&world);
   observer first = {0}, last = {0};
   reader consumer = {.read_at_seq = 0};
-  cr_assert_eq(mend_bus_subscribe(world.bus, "*", observe, &first, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "*", observe, &first, NULL, NULL, NULL), MEND_OK);
   loop_with(&world, 1);
   mend_run *run = world_run(&world, "r");
   cr_assert_eq(mend_run_watch(run, &consumer.watch), MEND_OK);
-  cr_assert_eq(mend_run_subscribe(run, "*", read_log, &consumer, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_run_subscribe(run, "*", observe, &last, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(run, "*", read_log, &consumer, NULL, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(run, "*", observe, &last, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(before(run, 1, "a", NULL), MEND_OK);
   cr_assert_eq(before(run, 2, "a", NULL), MEND_OK);
   cr_assert_eq(before(run, 3, "b", NULL), MEND_OK);
@@ -154,7 +154,7 @@ Test(detections, the_event_says_what_the_log_says) {
   options.stall.timeout_s = 5;
   cr_assert_eq(mend_bus_watch(world.bus, &options, NULL), MEND_OK);
   mend_event *cloned = NULL;
-  cr_assert_eq(mend_bus_subscribe(world.bus, "healing.detection", keep_detection, &cloned, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "healing.detection", keep_detection, &cloned, NULL, NULL, NULL), MEND_OK);
   mend_run *run = world_run(&world, "r");
   cr_assert_eq(before(run, 4, "t", NULL), MEND_OK);
   world_advance(&world, 6);
@@ -196,8 +196,8 @@ Test(detections, found_by_a_clock_that_a_handler_moves) {
   world_open(&world);
   cr_assert_eq(mend_bus_watch(world.bus, NULL, NULL), MEND_OK);
   observer all = {0};
-  cr_assert_eq(mend_bus_subscribe(world.bus, "*", advance_clock, &world, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(world.bus, "*", observe, &all, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "*", advance_clock, &world, NULL, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "*", observe, &all, NULL, NULL, NULL), MEND_OK);
   mend_run *run = world_run(&world, "r"), *other = world_run(&world, "other");
   cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
   mend_user_message_event message = MEND_USER_MESSAGE_EVENT_INIT;
@@ -252,7 +252,7 @@ Test(detections, runs_do_not_count_together_and_may_end_anywhere) {
   }
   /* The last reference dropped by who is told of a deadline. */
   mend_run *run = world_run(&world, "short");
-  cr_assert_eq(mend_run_subscribe(run, "*", release_runs, &run, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(run, "*", release_runs, &run, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
   world_advance(&world, 61);
   cr_assert_null(run);
@@ -272,7 +272,8 @@ Test(detections, the_bus_ends_in_the_announcement) {
   test_world world;
   world_open(&world);
   cr_assert_eq(mend_bus_watch(world.bus, NULL, NULL), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(world.bus, "healing.detection", release_bus_and_run, &world, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "healing.detection", release_bus_and_run, &world, NULL, NULL, NULL),
+               MEND_OK);
   mend_run *run = world_run(&world, "r");
   cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
   world_advance(&world, 61);
@@ -288,11 +289,11 @@ Test(detections, a_run_known_by_id_only) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = MEND_STR("known");
   mend_run *run;
-  cr_assert_eq(mend_bus_run(world.bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_bus_run(world.bus, &options, &run, NULL), MEND_OK);
   cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
   mend_run_release(run);
   world_advance(&world, 61);
-  cr_assert_eq(mend_bus_run(world.bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_bus_run(world.bus, &options, &run, NULL), MEND_OK);
   cr_assert_eq(detections_of(run), 1u);
   mend_run_release(run);
   world_close(&world);
@@ -351,7 +352,7 @@ Test(detections, kinds_and_bounds) {
         .size = sizeof vtable, .name = "sized", .topics = "tool.*", .event = emit_sized};
     mend_watchdog *watchdog;
     cr_assert_eq(mend_watchdog_new(&vtable, &given, &world.memory.base, &watchdog, NULL), MEND_OK);
-    mend_bus_subscribe(world.bus, "healing.detection", keep_kind, names, NULL, NULL);
+    mend_bus_subscribe(world.bus, "healing.detection", keep_kind, names, NULL, NULL, NULL);
     mend_run *run = world_run(&world, "r");
     mend_watchdog_watch_run(watchdog, run);
     before(run, 1, "t", NULL);

@@ -155,7 +155,7 @@ Test(watch_dump, tells_what_waits_to_be_announced) {
   mend_run *run = world_run(&world, "r");
   int waited = 0;
   mend_subscription *subscription = NULL;
-  cr_assert_eq(mend_run_subscribe(run, "*", dump_here, &waited, NULL, &subscription), MEND_OK);
+  cr_assert_eq(mend_run_subscribe(run, "*", dump_here, &waited, NULL, &subscription, NULL), MEND_OK);
   for (uint64_t call = 1; call <= 5; call++)
     before(run, call, "t", NULL);
   cr_assert_eq(waited, 1);

@@ -335,7 +335,7 @@ static void live(test_world *world) {
     len += (size_t)snprintf(args + len, sizeof args - len, "%s\"k%d\":%d", i ? "," : "{", i, i);
   snprintf(args + len, sizeof args - len, "}");
   mend_watchdog_watch_bus(loop, world->bus);
-  if (mend_run_new(world->bus, NULL, &run) == MEND_OK) {
+  if (mend_run_new(world->bus, NULL, &run, NULL) == MEND_OK) {
     for (uint64_t call = 1; call <= 60; call++) {
       mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
       event.event.call = call;

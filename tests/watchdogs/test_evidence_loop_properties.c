@@ -169,7 +169,7 @@ static void publish(playing *played, mend_str run_id, mend_event *event) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   mend_run *run;
   options.id = run_id;
-  cr_assert_eq(mend_bus_run(played->world.bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_bus_run(played->world.bus, &options, &run, NULL), MEND_OK);
   cr_assert_eq(mend_run_publish(run, event), MEND_OK);
   mend_run_release(run);
 }
@@ -197,7 +197,8 @@ static void play(const char *text, const mend_loop_watchdog_options *options, ui
   mend__buffer_init(&scratch, NULL);
   cr_assert_eq(mend_evidence_loop_watchdog_new(options, NULL, &loop, &error), MEND_OK, "%s", error.message);
   cr_assert_eq(mend_watchdog_watch_bus(loop, played->world.bus), MEND_OK);
-  cr_assert_eq(mend_bus_subscribe(played->world.bus, "healing.detection", on_detection, played, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(played->world.bus, "healing.detection", on_detection, played, NULL, NULL, NULL),
+               MEND_OK);
   for (const char *line = text, *end; *line != '\0'; line = end + 1) {
     end = strchr(line, '\n');
     mend_str given = {line, (size_t)(end - line)};

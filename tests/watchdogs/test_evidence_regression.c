@@ -212,7 +212,7 @@ static void live(test_world *world) {
   mend_run *run = NULL;
   if (mend_evidence_regression_watchdog_new(NULL, &world->memory.base, &regression, NULL) != MEND_OK) return;
   mend_watchdog_watch_bus(regression, world->bus);
-  mend_run_new(world->bus, NULL, &run);
+  mend_run_new(world->bus, NULL, &run, NULL);
   for (uint64_t i = 1; run != NULL && i <= 40; i++) {
     mend_confidence_event event = MEND_CONFIDENCE_EVENT_INIT;
     event.event.call_name = MEND_STR("a foreign id that is too long to be kept inside of a series");

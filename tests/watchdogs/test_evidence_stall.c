@@ -20,7 +20,7 @@ static mend_run *child_run(test_world *world, const char *id, mend_run *parent, 
   options.parent = parent;
   options.parent_call = mend_str_from(parent_call);
   mend_run *run;
-  cr_assert_eq(mend_run_new(world->bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(world->bus, &options, &run, NULL), MEND_OK);
   return run;
 }
 
@@ -210,7 +210,7 @@ static mend_status note_told(void *ctx, const mend_event *event) {
 static void listen(test_world *world, told *notes) {
   static const char *const topics[] = {"stall.recovered", "clock.rebased"};
   for (int i = 0; i < 2; i++)
-    cr_assert_eq(mend_bus_subscribe(world->bus, topics[i], note_told, notes, NULL, NULL), MEND_OK);
+    cr_assert_eq(mend_bus_subscribe(world->bus, topics[i], note_told, notes, NULL, NULL, NULL), MEND_OK);
 }
 
 Test(evidence_stall, what_ends_after_all_has_recovered) {
@@ -609,12 +609,12 @@ static void live(test_world *world) {
   mend_run *run = NULL, *child = NULL;
   if (mend_evidence_stall_watchdog_new(&options, &world->memory.base, &stall, NULL) != MEND_OK) return;
   mend_watchdog_watch_bus(stall, world->bus);
-  mend_run_new(world->bus, NULL, &run);
+  mend_run_new(world->bus, NULL, &run, NULL);
   if (run != NULL) {
     mend_run_options child_options = MEND_RUN_OPTIONS_INIT;
     child_options.parent = run;
     child_options.parent_call = MEND_STR("1");
-    mend_run_new(world->bus, &child_options, &child);
+    mend_run_new(world->bus, &child_options, &child, NULL);
     for (uint64_t call = 1; call <= 6; call++)
       before(run, call, call % 2 == 0 ? "a tool whose name is too long to be kept inside of an item" : "slow", NULL);
     publish(run, MEND_EVENT_MODEL_REQUEST, 9);

@@ -202,7 +202,7 @@ Test(stall, many_deadlines_in_one_step) {
   world_open(&world);
   mend_watchdog *stall = stall_on(&world, 10);
   double times[8], *next = times;
-  cr_assert_eq(mend_bus_subscribe(world.bus, "healing.detection", collect_times, &next, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "healing.detection", collect_times, &next, NULL, NULL, NULL), MEND_OK);
   mend_run *run = world_run(&world, "r"), *other = world_run(&world, "other");
   cr_assert_eq(begin(run, 1, 1), MEND_OK);
   cr_assert_eq(begin(run, 2, 1), MEND_OK);

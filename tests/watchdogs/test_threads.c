@@ -64,7 +64,7 @@ static void *come_and_go(void *ctx) {
   crowd *all = ctx;
   while (atomic_load(&all->working) > 0) {
     mend_run *run;
-    if (mend_run_new(all->bus, NULL, &run) != MEND_OK) break;
+    if (mend_run_new(all->bus, NULL, &run, NULL) != MEND_OK) break;
     before(run, 1, "t", NULL);
     mend_run_release(run); /* with a deadline armed */
   }
@@ -104,12 +104,12 @@ Test(watchdog_threads, all_at_once) {
   cr_assert_eq(mend_bus_new(&bus_options, &all.bus, NULL), MEND_OK);
   mend_options options = MEND_OPTIONS_INIT;
   options.stall.timeout_s = 0.00002;
-  cr_assert_eq(mend_bus_subscribe(all.bus, "healing.detection", count_detection, &all, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(all.bus, "healing.detection", count_detection, &all, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_bus_set_waker(all.bus, (mend_waker){count_wake, &all}), MEND_OK);
   cr_assert_eq(mend_bus_watch(all.bus, &options, NULL), MEND_OK);
   mend_run_options run_options = MEND_RUN_OPTIONS_INIT;
   run_options.id = MEND_STR("shared");
-  cr_assert_eq(mend_run_new(all.bus, &run_options, &all.run), MEND_OK);
+  cr_assert_eq(mend_run_new(all.bus, &run_options, &all.run, NULL), MEND_OK);
   atomic_store(&all.working, PUBLISHERS);
 
   void *(*const parts[])(void *) = {publish_calls, publish_calls,   wait_for_deadlines, wait_for_deadlines,

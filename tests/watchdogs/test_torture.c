@@ -31,9 +31,9 @@ static void live(test_world *world) {
   options.loop.n = 20;
   mend_run *early = NULL, *late = NULL;
   mend_watchdog *watchdog = NULL;
-  mend_run_new(world->bus, NULL, &early);
+  mend_run_new(world->bus, NULL, &early, NULL);
   mend_bus_watch(world->bus, &options, NULL);
-  mend_run_new(world->bus, NULL, &late);
+  mend_run_new(world->bus, NULL, &late, NULL);
   mend_watchdog_new(&vtable, NULL, &world->memory.base, &watchdog, NULL);
   mend_run *const runs[] = {early, late};
   for (int i = 0; i < 2; i++) {

@@ -308,7 +308,7 @@ Test(watching, a_failing_watchdog_harms_no_other) {
   cr_assert_eq(mend_watchdog_new(&failing, NULL, &world.memory.base, &bad, NULL), MEND_OK);
   cr_assert_eq(mend_watchdog_new(&counting, &count, &world.memory.base, &good, NULL), MEND_OK);
   failure_note note = {0};
-  cr_assert_eq(mend_bus_subscribe(world.bus, "bus.handler_failed", note_failure, &note, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "bus.handler_failed", note_failure, &note, NULL, NULL, NULL), MEND_OK);
   mend_run *run = world_run(&world, "r");
   cr_assert_eq(mend_watchdog_watch_run(bad, run), MEND_OK);
   cr_assert_eq(mend_watchdog_watch_run(good, run), MEND_OK);
@@ -347,7 +347,7 @@ Test(watching, a_state_that_does_not_open) {
   test_world world;
   world_open(&world);
   failure_note note = {0};
-  cr_assert_eq(mend_bus_subscribe(world.bus, "bus.handler_failed", note_failure, &note, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(world.bus, "bus.handler_failed", note_failure, &note, NULL, NULL, NULL), MEND_OK);
   stubborn_ctx stubborn = {.open_fails_at = 2};
   mend_watchdog *watchdog;
   cr_assert_eq(mend_watchdog_new(&vtable, &stubborn, &world.memory.base, &watchdog, NULL), MEND_OK);
@@ -502,7 +502,7 @@ Test(watching, the_real_clock) {
   mend_options options = MEND_OPTIONS_INIT;
   options.stall.timeout_s = 1e-9;
   cr_assert_eq(mend_bus_watch(bus, &options, NULL), MEND_OK);
-  cr_assert_eq(mend_run_new(bus, NULL, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(bus, NULL, &run, NULL), MEND_OK);
   const mend_time begin = mend_clock_now(mend_bus_clock(bus));
   cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
   const uint64_t due_ns = mend_bus_next_deadline(bus);

@@ -47,7 +47,7 @@ static inline mend_run *world_run(test_world *world, const char *id) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = mend_str_from(id);
   mend_run *run = NULL;
-  cr_assert_eq(mend_run_new(world->bus, &options, &run), MEND_OK);
+  cr_assert_eq(mend_run_new(world->bus, &options, &run, NULL), MEND_OK);
   return run;
 }
 
