@@ -32,25 +32,23 @@ static mend_status keep(mend_agent *agent, mend_str *text) {
   return mend__texts_set(&agent->texts, agent->allocator, text, borrowed);
 }
 
-static mend_status keep_tool(mend_agent *agent, size_t index, const void *given, mend_error *error) {
+static mend_status keep_tool(mend_agent *agent, size_t index, mend_error *error) {
   mend_tool_spec *tool = &agent->tools[index];
-  *tool = (mend_tool_spec){.size = sizeof *tool};
-  mend_status status = mend__options_take(tool, given, "mend_tool_spec", error);
-  if (status == MEND_OK) status = mend__spec_check(agent->tools, index, error);
+  mend_status status = mend__spec_check(agent->tools, index, error);
   if (status == MEND_OK) status = keep(agent, &tool->name);
   if (status == MEND_OK) status = keep(agent, &tool->description);
   return status == MEND_OK ? keep(agent, &tool->schema) : status;
 }
 
-/* The elements may be of another version of mend_tool_spec. */
 static mend_status keep_tools(mend_agent *agent, const mend_tool_spec *given, size_t count, mend_error *error) {
+  const mend_tool_spec defaults = MEND_TOOL_SPEC_INIT;
   if (count == 0) return MEND_OK;
   if (count > SIZE_MAX / sizeof *agent->tools) return MEND_ENOMEM;
-  agent->tools = mend__alloc_zero(agent->allocator, count * sizeof *agent->tools);
+  agent->tools = mend__alloc(agent->allocator, count * sizeof *agent->tools);
   if (agent->tools == NULL) return MEND_ENOMEM;
-  mend_status status = MEND_OK;
+  mend_status status = mend__options_take_list(agent->tools, &defaults, given, count, "mend_tool_spec", error);
   for (size_t i = 0; i < count && status == MEND_OK; i++)
-    status = keep_tool(agent, i, (const char *)given + i * given->size, error);
+    status = keep_tool(agent, i, error);
   return status;
 }
 

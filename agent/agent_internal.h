@@ -28,8 +28,6 @@ struct mend_agent {
 /* Whether a model can be told of specs[index], beside those before it. MEND_EINVAL with a sentence. */
 mend_status mend__spec_check(const mend_tool_spec *specs, size_t index, mend_error *error);
 
-/* ---- work.c ---- */
-
 /* One task, from its beginning to its end. */
 typedef struct mend__work {
   mend_agent *agent;
@@ -41,11 +39,18 @@ typedef struct mend__work {
   bool is_over;
 } mend__work;
 
-/* Works until the end; the last reply stays for the caller to clear. says: as the user, or again, without a word.
- * The report is added to. */
-mend_status mend__agent_work(mend__work *work, mend_str task, bool says, mend_error *error);
-/* Ends the work here. reason: absent, or why. MEND_ENOMEM. */
-mend_status mend__work_end(mend__work *work, mend_agent_end end, mend_str reason);
+/* ---- report.c ---- */
+
+/* MEND_EINVAL for a report of another version. NULL is one that nobody asks for. */
+mend_status mend__report_check(const mend_agent_report *report, mend_error *error);
+mend_status mend__report_set(mend__work *work, mend_str *member, mend_str text);
+void mend__usage_add(mend_usage *sum, const mend_usage *usage);
+/* How many tools the reply asks for. */
+size_t mend__count_calls(const mend_reply *reply);
+/* Takes in what the last reply says. MEND_ENOMEM. */
+mend_status mend__report_add_reply(mend__work *work);
+/* The work is over. reason: absent, or why. MEND_ENOMEM. */
+mend_status mend__report_end(mend__work *work, mend_agent_end end, mend_str reason);
 
 /* ---- asking.c ---- */
 
@@ -55,20 +60,16 @@ mend_status mend__work_ask(mend__work *work, mend_error *error);
 
 /* ---- calls.c ---- */
 
-/* How many tools the reply asks for. */
-size_t mend__count_calls(const mend_reply *reply);
-/* Runs them and adds their results to the conversation. MEND_ABORTED, MEND_ECLOSED and MEND_ENOMEM end the work. */
+/* Runs the tools that the last reply asks for and adds their results to the conversation. MEND_ABORTED, MEND_ECLOSED
+ * and MEND_ENOMEM end the work. */
 mend_status mend__work_call(mend__work *work, mend_error *error);
 /* Adds results that say why they were not run. MEND_ENOMEM. */
 mend_status mend__work_refuse_calls(mend__work *work, mend_str why);
 
-/* ---- report.c ---- */
+/* ---- work.c ---- */
 
-/* MEND_EINVAL for a report of another version. NULL is one that nobody asks for. */
-mend_status mend__report_check(const mend_agent_report *report, mend_error *error);
-mend_status mend__report_set(mend__work *work, mend_str *member, mend_str text);
-/* Takes in what a reply says. */
-mend_status mend__report_add_reply(mend__work *work);
-void mend__usage_add(mend_usage *sum, const mend_usage *usage);
+/* Works until the end; the last reply stays for the caller to clear. says: as the user, or again, without a word.
+ * The report is added to. */
+mend_status mend__agent_work(mend__work *work, mend_str task, bool says, mend_error *error);
 
 #endif

@@ -2,6 +2,8 @@
 #include "agent/agent_internal.h"
 #include "core/buffer.h"
 #include "core/json_kind.h"
+#include "core/json_members.h"
+#include "core/text.h"
 #include "hooks/until.h"
 #include "mend/json.h"
 
@@ -26,13 +28,6 @@ typedef struct tool_calls {
 } tool_calls;
 
 /* ---- Life ---- */
-
-size_t mend__count_calls(const mend_reply *reply) {
-  size_t count = 0;
-  for (size_t i = 0; i < reply->part_count; i++)
-    count += reply->parts[i].kind == MEND_PART_CALL;
-  return count;
-}
 
 static void calls_free(tool_calls *all) {
   for (size_t i = 0; i < all->batch_count; i++)
@@ -104,12 +99,11 @@ static void add_to_batch(tool_calls *all, tool_call *call) {
 
 /* JSON; a string as its text. */
 static void write_value(mend__buffer *content, mend_str value) {
-  mend_json json;
-  mend_json_init(&json, value, MEND_JSON_DEPTH_MAX);
-  if (mend_json_next(&json) != MEND_JSON_STRING) {
+  const mend_str bare = mend__trim(value);
+  if (mend__json_is_string(bare)) {
+    mend__json_append(content, bare);
+  } else {
     mend__buffer_str(content, value);
-  } else if (mend__buffer_reserve(content, json.slice.len)) {
-    content->len += mend_json_unescape(json.slice, content->data + content->len);
   }
 }
 
@@ -179,7 +173,7 @@ static mend_status conclude(mend__work *work, const tool_calls *all, mend_error 
   const mend_batch_call *asking = find_question(all);
   if (asking == NULL) return MEND_OK;
   const mend_status status = mend__report_set(work, &work->report->question, asking->result.question);
-  return status == MEND_OK ? mend__work_end(work, MEND_AGENT_ESCALATED, (mend_str)MEND_ABSENT) : status;
+  return status == MEND_OK ? mend__report_end(work, MEND_AGENT_ESCALATED, (mend_str)MEND_ABSENT) : status;
 }
 
 mend_status mend__work_call(mend__work *work, mend_error *error) {

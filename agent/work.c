@@ -5,18 +5,12 @@
 
 /* ---- Ends ---- */
 
-mend_status mend__work_end(mend__work *work, mend_agent_end end, mend_str reason) {
-  work->is_over = true;
-  work->report->end = end;
-  return mend__report_set(work, &work->report->reason, reason);
-}
-
 static mend_status end_aborted(mend__work *work) {
   char reason[1024];
   mend_run *run = mend_boundary_run(work->agent->boundary);
   mend_str why = mend_token_reason(work->watch.token); /* where the run was reset meanwhile */
   if (mend_run_abort_reason(run, reason, sizeof reason, NULL, 0) == MEND_OK) why = mend_str_from(reason);
-  return mend__work_end(work, MEND_AGENT_ABORTED, why) == MEND_OK ? MEND_ABORTED : MEND_ENOMEM;
+  return mend__report_end(work, MEND_AGENT_ABORTED, why) == MEND_OK ? MEND_ABORTED : MEND_ENOMEM;
 }
 
 static bool is_cancelled(const mend__work *work) {
@@ -27,12 +21,12 @@ static bool is_cancelled(const mend__work *work) {
 
 static mend_status end_cancelled(mend__work *work) {
   const mend_str why = mend_token_reason(mend_call_token(work->agent->within));
-  return mend__work_end(work, MEND_AGENT_CANCELLED, why) == MEND_OK ? MEND_ECANCELLED : MEND_ENOMEM;
+  return mend__report_end(work, MEND_AGENT_CANCELLED, why) == MEND_OK ? MEND_ECANCELLED : MEND_ENOMEM;
 }
 
 static mend_status end_failed(mend__work *work, mend_status status, mend_error *error) {
   const mend_str reason = mend_str_from(mend_error_sentence(error, status));
-  return mend__work_end(work, MEND_AGENT_FAILED, reason) == MEND_OK ? status : MEND_ENOMEM;
+  return mend__report_end(work, MEND_AGENT_FAILED, reason) == MEND_OK ? status : MEND_ENOMEM;
 }
 
 /* ---- Turns ---- */
@@ -41,7 +35,7 @@ static mend_status end_turns(mend__work *work) {
   char why[96];
   snprintf(why, sizeof why, "not run: this was the last of %u turns", work->agent->max_turns);
   const mend_status status = mend__work_refuse_calls(work, mend_str_from(why));
-  return status == MEND_OK ? mend__work_end(work, MEND_AGENT_TURNS, (mend_str)MEND_ABSENT) : status;
+  return status == MEND_OK ? mend__report_end(work, MEND_AGENT_TURNS, (mend_str)MEND_ABSENT) : status;
 }
 
 /* A model that ends to call tools and calls none has not answered, unless it has said something. */
@@ -50,7 +44,7 @@ static mend_status end_answered(mend__work *work, mend_error *error) {
   if (reply->finish == MEND_FINISH_CALLS && reply->text.len == 0) {
     return mend_error_set(error, MEND_EFAILED, "the reply ends to call tools and calls none, and says nothing");
   }
-  return mend__work_end(work, MEND_AGENT_DONE, (mend_str)MEND_ABSENT);
+  return mend__report_end(work, MEND_AGENT_DONE, (mend_str)MEND_ABSENT);
 }
 
 static mend_status use_reply(mend__work *work, uint32_t turn, mend_error *error) {

@@ -3,7 +3,6 @@
 #include "core/reason.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/random.h>
 
 /* ---- Making ---- */
@@ -158,13 +157,17 @@ void mend_bus_get_stats(mend_bus *bus, mend_bus_stats *ret_stats) {
   mend__options_give(ret_stats, &stats);
 }
 
+bool mend__would_wait_for_itself(const mend_bus *bus) {
+  const mend__reader *reader = mend__reader_find(bus);
+  return (reader != NULL && reader->holds > 0) || mend__reclaims_here() != NULL;
+}
+
 mend_status mend_bus_quiesce(mend_bus *bus) {
-  mend__reader *reader = mend__reader_find(bus);
-  if ((reader != NULL && reader->holds > 0) || mend__reclaims_here() != NULL) return MEND_EDEADLK;
+  if (mend__would_wait_for_itself(bus)) return MEND_EDEADLK;
   mend__readers_wait(bus, atomic_fetch_add(&bus->epoch, 1));
   mend__reclaim(bus);
-  while (atomic_load(&bus->reclaiming) > 0)
-    sched_yield();
+  for (unsigned turns = 0; atomic_load(&bus->reclaiming) > 0;)
+    mend__pause(&turns);
   return MEND_OK;
 }
 

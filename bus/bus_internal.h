@@ -206,12 +206,15 @@ void mend__reader_enter(mend_bus *bus, mend__reader *reader);
 void mend__reader_leave(mend_bus *bus, mend__reader *reader); /* may free the bus */
 void mend__readers_wait(mend_bus *bus, uint64_t until_epoch); /* other threads' publishes that began up to then */
 void mend__readers_free(mend_bus *bus);
+void mend__pause(unsigned *turns); /* between two looks at what another thread is about to finish; start with 0 */
 const mend_bus *mend__reclaims_here(void); /* the bus whose destroy functions this thread is in; NULL: none */
 void mend__reclaims_set(const mend_bus *bus);
 
 /* limbo.c: retire under the mutex, reclaim without it */
 void mend__limbo_init(mend__retired_list *list);
 void mend__retire(mend_bus *bus, mend__retired_list *list, mend__retired *retired);
+uint64_t mend__epoch_end(mend_bus *bus); /* returns the one that has ended, for several that are to go together */
+void mend__retire_of(mend_bus *bus, mend__retired_list *list, mend__retired *retired, uint64_t epoch);
 void mend__reclaim(mend_bus *bus);
 
 /* topics.c: under the mutex, but for mend__topic_at */
@@ -222,6 +225,7 @@ static inline mend__topic *mend__topic_at(const mend_bus *bus, mend_topic number
 }
 mend_status mend__topics_init(mend_bus *bus);
 void mend__topics_free(mend_bus *bus);
+/* Finds or makes it. MEND_EINVAL: the name has a fault. */
 mend_status mend__topic_intern(mend_bus *bus, mend_str name, mend__topic **ret_topic);
 /* What is wrong with a topic's name, as a sentence; NULL when nothing is. */
 const char *mend__topic_name_fault(mend_str name);
@@ -253,8 +257,8 @@ void mend__run_close_subscriptions(mend_run *run);
 void mend__bus_close_subscriptions(mend_bus *bus);
 
 /* subscriptions.c */
-void mend__subscription_retire(mend_bus *bus, mend_subscription *subscription); /* out of the arrays, under the mutex */
-void mend__subscription_free(mend_bus *bus, mend_subscription *subscription);   /* without the mutex: calls destroy */
+/* Out of the arrays, in an epoch that has ended; under the mutex. */
+void mend__subscription_retire(mend_bus *bus, mend_subscription *subscription, uint64_t epoch);
 
 /* observers.c: tells of a run before anybody can find it, and leaves the bus's mutex locked */
 void mend__run_announce_and_lock(mend_run *run);

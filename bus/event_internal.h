@@ -12,6 +12,7 @@ typedef enum mend__field_type {
   MEND__FIELD_JSON,
   MEND__FIELD_U64,
   MEND__FIELD_F64,
+  MEND__FIELD_RATIO,
   MEND__FIELD_FLAG,
   MEND__FIELD_HASH
 } mend__field_type;
@@ -77,11 +78,22 @@ static inline mend__event_clone *mend__event_clone_of(mend_event *event) {
 /* How large a block the clone of an event that fits its kind will be. */
 size_t mend__event_clone_size(const mend_event *event);
 
-/* Free memory that mend__hash_beside wants behind a buffer's contents. */
-#define MEND__HASH_ROOM (MEND_HASH_SCRATCH + sizeof(max_align_t))
-/* The exact canonical hash, with the memory behind the buffer's contents as scratch; none for an absent text and when
- * out of memory, which shows in buffer->failed. */
-mend_hash mend__hash_beside(mend__buffer *buffer, mend_str json);
-mend_hash mend__hash_loose_beside(mend__buffer *buffer, mend_str json); /* likewise in loose mode, by its defaults */
+/* ---- shown.c: JSON that was given, as the JSON view shows it ---- */
+
+/* One less than a reader takes, for the line is an object around every value. */
+#define MEND__VALUE_DEPTH (MEND_JSON_DEPTH_MAX - 1)
+
+#define MEND__SHOW_WHOLE SIZE_MAX
+/* Without its white space, so that it stays on one line, strings cut to max_chars. What is not JSON is shown as a
+ * string. */
+void mend__show_json(mend__buffer *buffer, mend_str text, size_t max_chars);
+/* The KEY of a scanner, still escaped. */
+void mend__show_key(mend__buffer *buffer, mend_str key);
+/* How much of a result a preview is, in characters. */
+#define MEND__PREVIEW_MAX 400
+/* Of a string its text, of another value its JSON. */
+void mend__show_preview(mend__buffer *buffer, mend_str result);
+/* In bytes: of a string's text, of another value's JSON. Uses the memory behind the buffer's contents. */
+size_t mend__result_len(mend__buffer *buffer, mend_str result);
 
 #endif

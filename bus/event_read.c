@@ -1,26 +1,21 @@
-#include "bus/event_internal.h"
-
 #include "bus/event_json.h"
+
+#include "bus/event_internal.h"
+#include "bus/values_internal.h"
+#include "core/json_hash.h"
 #include "core/json_kind.h"
-#include "core/memory.h"
 #include "core/nearest.h"
-#include "core/text.h"
 
 #include <stdio.h>
 
-/* How much of a wrong value an error shows, in bytes. */
+/* How much of an unknown name an error shows, in bytes. */
 #define SHOWN_MAX 40
 /* Room for the names of fields in an error, so that the sentence is whole with a long topic and a long value. */
 #define FIELDS_SHOWN_MAX 140
 
 typedef struct event_reader {
-  mend_json json;
-  mend_str text;
-  mend__buffer *scratch;
+  mend__values values;
   mend__event_line *line;
-  mend_error *error;
-  bool lenient;
-  uint64_t ignored;
   mend_event head;            /* until all is read: its place in the line is overwritten when the topic comes */
   const mend__kind *kind;     /* NULL until the topic is known */
   size_t next_field;          /* where the next member is expected in kind->fields: writers keep their order */
@@ -29,113 +24,6 @@ typedef struct event_reader {
   bool payload_misunderstood; /* before its topic was known */
   const char *unknown_place;  /* of the first member the topic does not have */
 } event_reader;
-
-/* ---- Values ---- */
-
-/* Adds to the sentence just written where in the text that is. */
-static mend_status add_place(const event_reader *reader, const char *at) {
-  mend__error_place(reader->error, (mend_str){reader->text.ptr, (size_t)(at - reader->text.ptr)});
-  return MEND_EINVAL;
-}
-
-/* "bytes: expected an integer, not "many"", with the value's place. */
-static mend_status wrong_value(const event_reader *reader, mend_str name, const char *expected) {
-  const mend_json *json = &reader->json;
-  const char *quote = json->token == MEND_JSON_STRING ? "\"" : "";
-  const char *value = json->slice.ptr - strlen(quote);
-  bool shown = json->token == MEND_JSON_STRING || json->token == MEND_JSON_NUMBER;
-  mend_str got = shown ? json->slice : mend_str_from(mend__json_kind_name(json->token));
-  got.len = mend__utf8_cut(got, SHOWN_MAX);
-  mend_error_set(reader->error, MEND_EINVAL, "%.*s: expected %s, not %s%.*s%s", MEND_STR_ARG(name), expected, quote,
-                 MEND_STR_ARG(got), quote);
-  return add_place(reader, value);
-}
-
-/* The value just begun is not what `name` takes. null is as good as no value; a syntax error stays in the scanner. */
-static mend_status refuse(event_reader *reader, mend_str name, const char *expected) {
-  mend_json *json = &reader->json;
-  if (json->token == MEND_JSON_ERROR || json->token == MEND_JSON_NULL) return MEND_OK;
-  if (!reader->lenient) return wrong_value(reader, name, expected);
-  reader->ignored++;
-  mend_json_skip(json);
-  return MEND_OK;
-}
-
-/* The STRING just read. What has escapes goes to scratch, which has room for all of the text. */
-static mend_str take_string(event_reader *reader) {
-  mend_str slice = reader->json.slice;
-  if (!reader->json.escaped) return slice;
-  mend__buffer *scratch = reader->scratch;
-  mend_str result = {scratch->data + scratch->len, mend_json_unescape(slice, scratch->data + scratch->len)};
-  scratch->len += result.len;
-  return result;
-}
-
-static mend_status read_string(event_reader *reader, mend_str name, mend_str *ret_string) {
-  if (mend_json_next(&reader->json) != MEND_JSON_STRING) return refuse(reader, name, "a string");
-  *ret_string = take_string(reader);
-  return MEND_OK;
-}
-
-static mend_status read_id(event_reader *reader, mend_str name, mend_str *ret_id) {
-  mend_json_token token = mend_json_next(&reader->json);
-  mend_str id;
-  if (token == MEND_JSON_STRING) {
-    id = take_string(reader);
-  } else if (token == MEND_JSON_NUMBER) {
-    id = reader->json.slice;
-  } else {
-    return refuse(reader, name, "a string or a number");
-  }
-  *ret_id = id.len > 0 ? id : (mend_str){NULL, 0};
-  return MEND_OK;
-}
-
-static mend_status read_u64(event_reader *reader, mend_str name, uint64_t *ret_value) {
-  mend_json_token token = mend_json_next(&reader->json);
-  if (token == MEND_JSON_NUMBER && mend_json_uint64(reader->json.slice, ret_value) == MEND_OK) return MEND_OK;
-  return refuse(reader, name, "an integer from 0 to 2^64 - 1");
-}
-
-static mend_status read_f64(event_reader *reader, mend_str name, double *ret_value) {
-  if (mend_json_next(&reader->json) != MEND_JSON_NUMBER) return refuse(reader, name, "a number");
-  *ret_value = mend_json_double(reader->json.slice);
-  return MEND_OK;
-}
-
-static mend_status read_flag(event_reader *reader, mend_str name, bool *ret_value) {
-  mend_json_token token = mend_json_next(&reader->json);
-  if (token != MEND_JSON_TRUE && token != MEND_JSON_FALSE) return refuse(reader, name, "true or false");
-  *ret_value = token == MEND_JSON_TRUE;
-  return MEND_OK;
-}
-
-static mend_status read_hash(event_reader *reader, mend_str name, mend_hash *ret_value) {
-  mend_json_token token = mend_json_next(&reader->json);
-  if (token == MEND_JSON_STRING && mend_hash_parse(reader->json.slice, ret_value) == MEND_OK) return MEND_OK;
-  return refuse(reader, name, "32 hexadecimal digits");
-}
-
-static mend_status read_seconds(event_reader *reader, mend_str name) {
-  mend__event_line *line = reader->line;
-  if (mend_json_next(&reader->json) == MEND_JSON_NUMBER &&
-      mend_json_seconds_ns(reader->json.slice, &line->ts_ns) == MEND_OK) {
-    line->has_ts = true;
-    return MEND_OK;
-  }
-  return refuse(reader, name, "seconds since 1970");
-}
-
-static mend_status read_hex(event_reader *reader, mend_str name, uint8_t *ret_bytes, size_t len) {
-  bool fits = mend_json_next(&reader->json) == MEND_JSON_STRING && reader->json.slice.len == 2 * len;
-  mend_str text = reader->json.slice;
-  for (size_t i = 0; fits && i < len; i++) {
-    int high = mend__hex_value(text.ptr[2 * i]), low = mend__hex_value(text.ptr[2 * i + 1]);
-    fits = high >= 0 && low >= 0;
-    if (fits) ret_bytes[i] = (uint8_t)(high << 4 | low);
-  }
-  return fits ? MEND_OK : refuse(reader, name, len == 8 ? "16 hexadecimal digits" : "32 hexadecimal digits");
-}
 
 /* ---- The topic ---- */
 
@@ -153,14 +41,15 @@ static void take_topic(event_reader *reader, mend_str topic) {
 }
 
 static mend_status read_topic(event_reader *reader, mend_str name, bool final) {
-  mend_json *json = &reader->json;
+  mend_json *json = &reader->values.json;
   mend_json_token token = mend_json_next(json);
   if (reader->topic_is_final) {
     mend_json_skip(json);
     return MEND_OK;
   }
-  if (token != MEND_JSON_STRING || json->slice.len == 0) return refuse(reader, name, "the name of a topic");
-  take_topic(reader, take_string(reader));
+  if (token != MEND_JSON_STRING || json->slice.len == 0)
+    return mend__value_refuse(&reader->values, name, "the name of a topic");
+  take_topic(reader, mend__value_text(&reader->values));
   reader->topic_is_final = final;
   return MEND_OK;
 }
@@ -168,21 +57,22 @@ static mend_status read_topic(event_reader *reader, mend_str name, bool final) {
 /* ---- Members ---- */
 
 static mend_status read_head(event_reader *reader, mend__head head, mend_str name) {
+  mend__values *values = &reader->values;
   mend__event_line *line = reader->line;
   switch (head) {
-  case MEND__HEAD_TS: return read_seconds(reader, name);
-  case MEND__HEAD_SEQ: return read_u64(reader, name, &line->seq);
+  case MEND__HEAD_TS: return mend__value_time(values, name, &line->ts_ns, &line->has_ts);
+  case MEND__HEAD_SEQ: return mend__value_u64(values, name, &line->seq);
   case MEND__HEAD_TOPIC: return read_topic(reader, name, true);
   case MEND__HEAD_EVENT: return read_topic(reader, name, false);
-  case MEND__HEAD_RUN_ID: return read_id(reader, name, &line->run_id);
-  case MEND__HEAD_AGENT: return read_string(reader, name, &line->agent);
-  case MEND__HEAD_CALL_ID: return read_id(reader, name, &reader->head.call_name);
-  case MEND__HEAD_PARENT_CALL_ID: return read_id(reader, name, &line->parent_call);
-  case MEND__HEAD_PARENT_RUN_ID: return read_id(reader, name, &line->parent_run_id);
-  case MEND__HEAD_SESSION_ID: return read_id(reader, name, &line->session_id);
-  case MEND__HEAD_PROJECT_ID: return read_id(reader, name, &line->project_id);
-  case MEND__HEAD_TRACE_ID: return read_hex(reader, name, reader->head.trace_id, sizeof(reader->head.trace_id));
-  case MEND__HEAD_SPAN_ID: return read_hex(reader, name, reader->head.span_id, sizeof(reader->head.span_id));
+  case MEND__HEAD_RUN_ID: return mend__value_id(values, name, &line->run_id);
+  case MEND__HEAD_AGENT: return mend__value_string(values, name, &line->agent);
+  case MEND__HEAD_CALL_ID: return mend__value_id(values, name, &reader->head.call_name);
+  case MEND__HEAD_PARENT_CALL_ID: return mend__value_id(values, name, &line->parent_call);
+  case MEND__HEAD_PARENT_RUN_ID: return mend__value_id(values, name, &line->parent_run_id);
+  case MEND__HEAD_SESSION_ID: return mend__value_id(values, name, &line->session_id);
+  case MEND__HEAD_PROJECT_ID: return mend__value_id(values, name, &line->project_id);
+  case MEND__HEAD_TRACE_ID: return mend__value_hex(values, name, reader->head.trace_id, sizeof(reader->head.trace_id));
+  case MEND__HEAD_SPAN_ID: return mend__value_hex(values, name, reader->head.span_id, sizeof(reader->head.span_id));
   case MEND__HEAD_NONE: break;
   }
   return MEND_OK;
@@ -206,14 +96,16 @@ static const mend__field *find_field_or_alias(event_reader *reader, mend_str nam
 }
 
 static mend_status read_field(event_reader *reader, const mend__field *field) {
+  mend__values *values = &reader->values;
   void *at = (char *)&reader->line->event + field->offset;
   switch (field->type) {
-  case MEND__FIELD_STR: return read_string(reader, field->name, at);
-  case MEND__FIELD_JSON: mend_json_value(&reader->json, at); break; /* an error stays in the scanner */
-  case MEND__FIELD_U64: return read_u64(reader, field->name, at);
-  case MEND__FIELD_F64: return read_f64(reader, field->name, at);
-  case MEND__FIELD_FLAG: return read_flag(reader, field->name, at);
-  case MEND__FIELD_HASH: return read_hash(reader, field->name, at);
+  case MEND__FIELD_STR: return mend__value_string(values, field->name, at);
+  case MEND__FIELD_JSON: mend_json_value(&values->json, at); break; /* an error stays in the scanner */
+  case MEND__FIELD_U64: return mend__value_u64(values, field->name, at);
+  case MEND__FIELD_F64: return mend__value_f64(values, field->name, at);
+  case MEND__FIELD_RATIO: return mend__value_ratio(values, field->name, at);
+  case MEND__FIELD_FLAG: return mend__value_flag(values, field->name, at);
+  case MEND__FIELD_HASH: return mend__value_hash(values, field->name, at);
   }
   return MEND_OK;
 }
@@ -222,23 +114,29 @@ static mend_status read_field(event_reader *reader, const mend__field *field) {
 static void pass_unknown(event_reader *reader) {
   mend__event_line *line = reader->line;
   if (line->unknown++ == 0) {
-    reader->unknown_place = reader->json.slice.ptr - 1;
-    line->first_unknown = take_string(reader);
+    reader->unknown_place = reader->values.json.slice.ptr - 1;
+    line->first_unknown = mend__value_text(&reader->values);
   }
+}
+
+static mend_status read_named(event_reader *reader, mend_str name) {
+  const mend__head head = mend__head_from_name(name);
+  if (head != MEND__HEAD_NONE) return read_head(reader, head, name);
+  reader->payload_seen = true;
+  const bool built_in = reader->kind != NULL && reader->line->event.event.kind != MEND_EVENT_CUSTOM;
+  const mend__field *field = built_in ? find_field_or_alias(reader, name) : NULL;
+  if (field != NULL) return read_field(reader, field);
+  if (built_in) pass_unknown(reader);
+  mend_json_skip(&reader->values.json);
+  return MEND_OK;
 }
 
 static mend_status read_member(event_reader *reader) {
   char room[MEND__KEY_ROOM];
-  mend_str name = mend__key_name(&reader->json, room);
-  mend__head head = mend__head_from_name(name);
-  if (head != MEND__HEAD_NONE) return read_head(reader, head, name);
-  reader->payload_seen = true;
-  bool built_in = reader->kind != NULL && reader->line->event.event.kind != MEND_EVENT_CUSTOM;
-  const mend__field *field = built_in ? find_field_or_alias(reader, name) : NULL;
-  if (field != NULL) return read_field(reader, field);
-  if (built_in) pass_unknown(reader);
-  mend_json_skip(&reader->json);
-  return MEND_OK;
+  const mend_str name = mend__key_name(&reader->values.json, room);
+  const mend_status status = read_named(reader, name);
+  if (status != MEND_OK || reader->values.json.token != MEND_JSON_ERROR) return status;
+  return mend__value_broken(&reader->values, name);
 }
 
 /* ---- Members the topic does not have ---- */
@@ -274,36 +172,40 @@ static mend_status refuse_unknown(const event_reader *reader) {
   const char *nearest = nearest_member(reader->kind, name);
   name.len = mend__utf8_cut(name, SHOWN_MAX);
   if (nearest != NULL) {
-    mend_error_set(reader->error, MEND_EINVAL, "%s has no field \"%.*s\"; did you mean %s?", topic, MEND_STR_ARG(name),
-                   nearest);
+    mend_error_set(reader->values.error, MEND_EINVAL, "%s has no field \"%.*s\"; did you mean %s?", topic,
+                   MEND_STR_ARG(name), nearest);
   } else {
     char fields[FIELDS_SHOWN_MAX] = "";
     list_fields(reader->kind, fields);
-    mend_error_set(reader->error, MEND_EINVAL, "%s has no field \"%.*s\"; it has %s", topic, MEND_STR_ARG(name),
+    mend_error_set(reader->values.error, MEND_EINVAL, "%s has no field \"%.*s\"; it has %s", topic, MEND_STR_ARG(name),
                    fields);
   }
-  return add_place(reader, reader->unknown_place);
+  return mend__value_place(&reader->values, reader->unknown_place);
 }
 
 /* ---- The whole ---- */
 
-static mend_status refuse_other_than_object(const event_reader *reader) {
-  mend_status status = mend_json_check(reader->text, MEND_JSON_DEPTH_MAX, reader->error);
-  if (status != MEND_OK) return status;
-  return mend_error_set_at(reader->error, MEND_EINVAL, 1, 1, "an event is a JSON object, not %s",
-                           mend__json_kind_name(reader->json.token));
+static mend_status out_of_memory(mend_error *error) {
+  return mend_error_set(error, MEND_ENOMEM, "%s", mend_status_message(MEND_ENOMEM));
 }
 
-static mend_status scan(event_reader *reader) {
-  mend_json *json = &reader->json;
-  mend_json_init(json, reader->text, MEND_JSON_DEPTH_MAX);
-  if (mend_json_next(json) != MEND_JSON_OBJECT) return refuse_other_than_object(reader);
+static mend_status refuse_other_than_object(const mend_json *json, mend_error *error) {
+  const mend_status status = mend_json_check(json->text, MEND_JSON_DEPTH_MAX, error);
+  if (status != MEND_OK) return status;
+  return mend_error_set_at(error, MEND_EINVAL, 1, 1, "an event is a JSON object, not %s",
+                           mend__json_kind_name(json->token));
+}
+
+static mend_status scan(event_reader *reader, mend_str text) {
+  mend_json *json = &reader->values.json;
+  mend_json_init(json, text, MEND_JSON_DEPTH_MAX);
+  if (mend_json_next(json) != MEND_JSON_OBJECT) return refuse_other_than_object(json, reader->values.error);
   while (mend_json_next(json) == MEND_JSON_KEY) {
     mend_status status = read_member(reader);
     if (status != MEND_OK) return status;
   }
   if (json->token != MEND_JSON_OBJECT_END || mend_json_next(json) != MEND_JSON_END) {
-    return mend_json_error(json, reader->error);
+    return mend_json_error(json, reader->values.error);
   }
   return MEND_OK;
 }
@@ -311,60 +213,69 @@ static mend_status scan(event_reader *reader) {
 /* Forgets all but the topic, which is now known. */
 static void start_again(event_reader *reader) {
   mend_str topic = reader->kind->topic;
-  mend__buffer_clear(reader->scratch);
+  mend__buffer_clear(reader->values.scratch);
   memset(reader->line, 0, offsetof(mend__event_line, event));
   memset(&reader->head, 0, sizeof(reader->head));
-  reader->ignored = 0;
+  reader->values.ignored = 0;
   reader->payload_seen = false;
   reader->kind = NULL;
   take_topic(reader, topic);
   reader->topic_is_final = true;
 }
 
+static mend_status complete_hash(const event_reader *reader, mend_tool_before_event *before) {
+  if (before->args.ptr == NULL || !mend_hash_is_none(before->args_hash)) return MEND_OK;
+  mend_json_hash_result result;
+  const mend_status status = mend__json_hash_alloc(before->args, reader->values.scratch->allocator, &result);
+  if (status != MEND_OK) return out_of_memory(reader->values.error);
+  before->args_hash = result.hash;
+  return MEND_OK;
+}
+
 static mend_status finish(event_reader *reader) {
   mend__event_line *line = reader->line;
   if (reader->kind == NULL) {
-    return mend_error_set_at(reader->error, MEND_EINVAL, 1, 1, "no topic: a member called topic or event is missing");
+    return mend_error_set_at(reader->values.error, MEND_EINVAL, 1, 1,
+                             "no topic: a member called topic or event is missing");
   }
   mend_event *event = &line->event.event;
   line->custom = event->kind == MEND_EVENT_CUSTOM;
   event->call = mend_call_from_name(reader->head.call_name);
-  bool is_number = event->call >> 63 == 0;
+  const bool is_number = event->call >> 63 == 0;
   event->call_name = is_number ? (mend_str){NULL, 0} : reader->head.call_name;
   event->seq = line->seq;
   event->wall_ns = line->ts_ns;
   memcpy(event->trace_id, reader->head.trace_id, sizeof(event->trace_id));
   memcpy(event->span_id, reader->head.span_id, sizeof(event->span_id));
-  if (line->custom) line->event.custom.payload = reader->text;
-  mend_tool_before_event *before = event->kind == MEND_EVENT_TOOL_BEFORE ? &line->event.tool_before : NULL;
-  if (before != NULL && mend_hash_is_none(before->args_hash)) {
-    before->args_hash = mend__hash_beside(reader->scratch, before->args);
-  }
-  return MEND_OK;
+  if (line->custom) line->event.custom.payload = reader->values.json.text;
+  return event->kind == MEND_EVENT_TOOL_BEFORE ? complete_hash(reader, &line->event.tool_before) : MEND_OK;
+}
+
+/* Room for all strings with escapes at once, so that what points into scratch stays where it is. */
+static bool reserve_scratch(mend__buffer *scratch, mend_str text) {
+  const bool has_escapes = text.len > 0 && memchr(text.ptr, '\\', text.len) != NULL;
+  mend__buffer_clear(scratch);
+  return mend__buffer_reserve(scratch, has_escapes ? text.len : 0);
 }
 
 mend_status mend__event_read(mend_str text, mend_str topic, bool lenient, mend__buffer *scratch,
                              mend__event_line *ret_line, uint64_t *ret_ignored, mend_error *error) {
-  /* Once for everything, so that what points into scratch stays where it is. */
-  mend__buffer_clear(scratch);
-  if (!mend__buffer_reserve(scratch, text.len + MEND__HASH_ROOM)) {
-    return mend_error_set(error, MEND_ENOMEM, "%s", mend_status_message(MEND_ENOMEM));
-  }
-  event_reader reader = {.text = text, .scratch = scratch, .line = ret_line, .error = error, .lenient = lenient};
+  if (!reserve_scratch(scratch, text)) return out_of_memory(error);
+  event_reader reader = {.values = {.scratch = scratch, .error = error, .lenient = lenient}, .line = ret_line};
   memset(ret_line, 0, offsetof(mend__event_line, event));
   if (topic.len > 0) {
     take_topic(&reader, topic);
     reader.topic_is_final = true;
-    if (reader.line->event.event.kind == MEND_EVENT_CUSTOM)
-      reader.lenient = true; /* one's own topic takes any object */
+    const bool is_own = reader.line->event.event.kind == MEND_EVENT_CUSTOM;
+    if (is_own) reader.values.lenient = true; /* it takes any object */
   }
-  mend_status status = scan(&reader);
+  mend_status status = scan(&reader, text);
   if (status == MEND_OK && reader.payload_misunderstood && reader.line->event.event.kind != MEND_EVENT_CUSTOM) {
     start_again(&reader);
-    status = scan(&reader);
+    status = scan(&reader, text);
   }
   if (status == MEND_OK && !lenient && ret_line->unknown > 0) status = refuse_unknown(&reader);
   if (status == MEND_OK) status = finish(&reader);
-  if (status == MEND_OK && ret_ignored != NULL) *ret_ignored = reader.ignored;
+  if (status == MEND_OK && ret_ignored != NULL) *ret_ignored = reader.values.ignored;
   return status;
 }

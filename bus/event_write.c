@@ -1,119 +1,18 @@
-#include "bus/event_internal.h"
-
 #include "bus/event_json.h"
-#include "core/memory.h"
+
+#include "bus/event_internal.h"
+#include "core/json_hash.h"
 #include "core/options_size.h"
-#include "core/text.h"
 
 #include <math.h>
 
-/* Display cuts, in characters. */
+/* What strings in arguments are cut to when content is off, in characters. */
 #define ARGUMENT_MAX 120
-#define PREVIEW_MAX 400
 
-/* One less than a reader takes, for the line is an object around every value. */
-#define VALUE_DEPTH (MEND_JSON_DEPTH_MAX - 1)
-
-#define WHOLE SIZE_MAX
-
-/* A pair of surrogates, \ud83d\ude00. */
-#define ESCAPED_CHAR_MAX 12
+/* Most views take less, in bytes, so that their buffer need not grow. */
+#define USUAL_SIZE 1024
 
 static void write_literal(mend__buffer *buffer, const char *text) { mend__buffer_bytes(buffer, text, strlen(text)); }
-
-/* ---- Values that are JSON already ---- */
-
-static bool is_surrogate(const char *escape, const char *third_digits) {
-  return escape[1] == 'u' && (escape[2] | 0x20) == 'd' && strchr(third_digits, escape[3]) != NULL;
-}
-
-/* How many bytes the first character takes while it is still escaped. */
-static size_t escaped_char_len(mend_str inside) {
-  const char *at = inside.ptr;
-  if (at[0] != '\\') return mend__utf8_prefix(at, inside.len).len;
-  if (at[1] != 'u') return 2;
-  bool pair =
-      inside.len >= ESCAPED_CHAR_MAX && is_surrogate(at, "89abAB") && at[6] == '\\' && is_surrogate(at + 6, "cdefCDEF");
-  return pair ? ESCAPED_CHAR_MAX : 6;
-}
-
-/* How many bytes the first max_chars characters take. */
-static size_t escaped_cut(mend_str inside, size_t max_chars) {
-  if (inside.len <= max_chars) return inside.len;
-  size_t kept = 0;
-  for (size_t chars = 0; chars < max_chars && kept < inside.len; chars++) {
-    kept += escaped_char_len((mend_str){inside.ptr + kept, inside.len - kept});
-  }
-  return kept;
-}
-
-/* A string's inside, still escaped, cut to max_chars characters. */
-static void write_escaped(mend__buffer *buffer, mend_str inside, size_t max_chars) {
-  size_t kept = escaped_cut(inside, max_chars);
-  mend__buffer_char(buffer, '"');
-  mend__buffer_bytes(buffer, inside.ptr, kept);
-  if (kept < inside.len) write_literal(buffer, "...");
-  mend__buffer_char(buffer, '"');
-}
-
-/* A JSON text without its white space, so that it stays on one line, strings cut to max_chars. What is not JSON is
- * written as a string. */
-static void write_json(mend__buffer *buffer, mend_str text, size_t max_chars) {
-  size_t start = buffer->len;
-  bool comma = false;
-  mend_json json;
-  mend_json_init(&json, text, VALUE_DEPTH);
-  for (mend_json_token token; (token = mend_json_next(&json)) > MEND_JSON_END;) {
-    bool closes = token == MEND_JSON_OBJECT_END || token == MEND_JSON_ARRAY_END;
-    if (comma && !closes) mend__buffer_char(buffer, ',');
-    comma = token != MEND_JSON_KEY && token != MEND_JSON_OBJECT && token != MEND_JSON_ARRAY;
-    switch (token) {
-    case MEND_JSON_KEY:
-      write_escaped(buffer, json.slice, WHOLE);
-      mend__buffer_char(buffer, ':');
-      break;
-    case MEND_JSON_STRING: write_escaped(buffer, json.slice, max_chars); break;
-    default: mend__buffer_str(buffer, json.slice); break;
-    }
-  }
-  if (json.token == MEND_JSON_ERROR && !buffer->failed) {
-    buffer->len = start;
-    mend__buffer_json_string_cut(buffer, text, max_chars);
-  }
-}
-
-/* What stands between a string's quotes, when the text is one. */
-static bool string_inside(mend_str text, mend_json *json) {
-  mend_json_init(json, text, VALUE_DEPTH);
-  if (mend_json_next(json) != MEND_JSON_STRING) return false;
-  mend_json end = *json;
-  return mend_json_next(&end) == MEND_JSON_END;
-}
-
-/* Of a string its text, of another value its JSON. */
-static void write_preview(mend__buffer *buffer, mend_str result) {
-  mend_json json;
-  if (!string_inside(result, &json)) {
-    mend__buffer_json_string_cut(buffer, result, PREVIEW_MAX);
-    return;
-  }
-  static const char more[] = "...";
-  char text[PREVIEW_MAX * ESCAPED_CHAR_MAX + sizeof more];
-  mend_str kept = {json.slice.ptr, escaped_cut(json.slice, PREVIEW_MAX)};
-  size_t len = mend_json_unescape(kept, text);
-  if (kept.len < json.slice.len) {
-    memcpy(text + len, more, strlen(more));
-    len += strlen(more);
-  }
-  mend__buffer_json_string(buffer, (mend_str){text, len});
-}
-
-static size_t result_len(mend__buffer *buffer, mend_str result) {
-  mend_json json;
-  if (!string_inside(result, &json)) return result.len;
-  if (!json.escaped) return json.slice.len;
-  return mend__buffer_reserve(buffer, json.slice.len) ? mend_json_unescape(json.slice, buffer->data + buffer->len) : 0;
-}
 
 /* ---- The head ---- */
 
@@ -185,7 +84,8 @@ static bool is_absent(const event_view *view, const mend__field *field) {
   case MEND__FIELD_STR:
   case MEND__FIELD_JSON: return ((const mend_str *)at)->ptr == NULL;
   case MEND__FIELD_U64: return *(const uint64_t *)at == MEND_NONE;
-  case MEND__FIELD_F64: return !isfinite(*(const double *)at);
+  case MEND__FIELD_F64:
+  case MEND__FIELD_RATIO: return !isfinite(*(const double *)at);
   case MEND__FIELD_FLAG: return !*(const bool *)at;
   case MEND__FIELD_HASH: return mend_hash_is_none(*(const mend_hash *)at);
   }
@@ -206,9 +106,10 @@ static void write_field(const event_view *view, const mend__field *field) {
   mend__buffer_str(view->buffer, field->key);
   switch (field->type) {
   case MEND__FIELD_STR: mend__buffer_json_string(view->buffer, *(const mend_str *)at); break;
-  case MEND__FIELD_JSON: write_json(view->buffer, *(const mend_str *)at, WHOLE); break;
+  case MEND__FIELD_JSON: mend__show_json(view->buffer, *(const mend_str *)at, MEND__SHOW_WHOLE); break;
   case MEND__FIELD_U64: mend__buffer_u64(view->buffer, *(const uint64_t *)at); break;
-  case MEND__FIELD_F64: mend__buffer_f64(view->buffer, *(const double *)at); break;
+  case MEND__FIELD_F64:
+  case MEND__FIELD_RATIO: mend__buffer_f64(view->buffer, *(const double *)at); break;
   case MEND__FIELD_FLAG: write_literal(view->buffer, "true"); break;
   case MEND__FIELD_HASH: write_hash(view->buffer, *(const mend_hash *)at); break;
   }
@@ -220,7 +121,7 @@ static void write_tool_before_field(const event_view *view, const mend__field *f
     write_field(view, field);
   } else if (!is_absent(view, field)) {
     mend__buffer_str(view->buffer, field->key);
-    write_json(view->buffer, text_of(view, field), ARGUMENT_MAX);
+    mend__show_json(view->buffer, text_of(view, field), ARGUMENT_MAX);
   }
 }
 
@@ -231,10 +132,10 @@ static void write_tool_after_field(const event_view *view, const mend__field *fi
     write_field(view, field);
   } else if (!is_absent(view, field)) {
     mend__buffer_str(view->buffer, field->key);
-    mend__buffer_json_string_cut(view->buffer, text_of(view, field), PREVIEW_MAX);
+    mend__buffer_json_string_cut(view->buffer, text_of(view, field), MEND__PREVIEW_MAX);
   } else if (result.ptr != NULL) {
     mend__buffer_str(view->buffer, field->key);
-    write_preview(view->buffer, result);
+    mend__show_preview(view->buffer, result);
   }
 }
 
@@ -260,7 +161,7 @@ static void write_fields(const event_view *view) {
 /* The members of a payload of one's own, but for those that are named like the head's. */
 static bool write_members(mend__buffer *buffer, mend_str payload) {
   mend_json json;
-  mend_json_init(&json, payload, VALUE_DEPTH);
+  mend_json_init(&json, payload, MEND__VALUE_DEPTH);
   if (mend_json_next(&json) != MEND_JSON_OBJECT) return false;
   while (mend_json_next(&json) == MEND_JSON_KEY) {
     mend_str key = json.slice, value;
@@ -269,9 +170,9 @@ static bool write_members(mend__buffer *buffer, mend_str payload) {
     if (mend_json_value(&json, &value) != MEND_OK) return false;
     if (head != MEND__HEAD_NONE && head != MEND__HEAD_EVENT) continue;
     mend__buffer_char(buffer, ',');
-    write_escaped(buffer, key, WHOLE);
+    mend__show_key(buffer, key);
     mend__buffer_char(buffer, ':');
-    write_json(buffer, value, WHOLE);
+    mend__show_json(buffer, value, MEND__SHOW_WHOLE);
   }
   return json.token == MEND_JSON_OBJECT_END && mend_json_next(&json) == MEND_JSON_END;
 }
@@ -281,20 +182,27 @@ static void write_custom(mend__buffer *buffer, mend_str payload) {
   if (payload.ptr == NULL || write_members(buffer, payload) || buffer->failed) return;
   buffer->len = start;
   write_literal(buffer, ",\"payload\":");
-  write_json(buffer, payload, WHOLE);
+  mend__show_json(buffer, payload, MEND__SHOW_WHOLE);
+}
+
+static mend_hash hash_of(mend__buffer *buffer, mend_str json,
+                         mend_status (*hash)(mend_str, const mend_allocator *, mend_json_hash_result *)) {
+  mend_json_hash_result result = {.hash = {0, 0}};
+  if (json.ptr != NULL && hash(json, buffer->allocator, &result) != MEND_OK) buffer->failed = true;
+  return result.hash;
 }
 
 static void complete_tool_before(mend_tool_before_event *before, mend__buffer *buffer, bool content) {
-  if (mend_hash_is_none(before->args_hash)) before->args_hash = mend__hash_beside(buffer, before->args);
+  if (mend_hash_is_none(before->args_hash)) before->args_hash = hash_of(buffer, before->args, mend__json_hash_alloc);
   if (!content && mend_hash_is_none(before->args_hash_loose)) {
-    before->args_hash_loose = mend__hash_loose_beside(buffer, before->args);
+    before->args_hash_loose = hash_of(buffer, before->args, mend__json_hash_loose_alloc);
   }
 }
 
 static void complete_tool_after(mend_tool_after_event *after, mend__buffer *buffer, bool content) {
   if (content || after->result.ptr == NULL) return;
-  if (mend_hash_is_none(after->result_hash)) after->result_hash = mend__hash_beside(buffer, after->result);
-  if (after->result_len == MEND_NONE) after->result_len = result_len(buffer, after->result);
+  if (mend_hash_is_none(after->result_hash)) after->result_hash = hash_of(buffer, after->result, mend__json_hash_alloc);
+  if (after->result_len == MEND_NONE) after->result_len = mend__result_len(buffer, after->result);
 }
 
 /* Fills in, in a copy of the event, what its publisher left to the JSON view. */
@@ -328,6 +236,7 @@ mend_status mend_event_to_json(const mend_event *event, const mend_json_view_opt
   if (event->run == NULL || !mend__event_fits(event)) return MEND_EINVAL;
   mend__buffer buffer;
   mend__buffer_init(&buffer, allocator);
+  mend__buffer_reserve(&buffer, USUAL_SIZE);
   mend__event_write(&buffer, event, view.content);
   char *json;
   size_t len;

@@ -5,14 +5,19 @@ void mend__limbo_init(mend__retired_list *list) {
   list->last = &list->first;
 }
 
-/* `retired` can no longer be found by a publish that begins from now on. Publishes under way carry the old epoch or an
- * older one, and it is in use until they are over. */
-void mend__retire(mend_bus *bus, mend__retired_list *list, mend__retired *retired) {
-  retired->next = NULL;
-  retired->tag = atomic_fetch_add(&bus->epoch, 1);
+/* What can no longer be found by a publish that begins from now on is in use until those under way are over, which
+ * carry this epoch or an older one. */
+uint64_t mend__epoch_end(mend_bus *bus) { return atomic_fetch_add(&bus->epoch, 1); }
+
+void mend__retire_of(mend_bus *bus, mend__retired_list *list, mend__retired *retired, uint64_t epoch) {
+  *retired = (mend__retired){.next = NULL, .tag = epoch};
   *list->last = retired;
   list->last = &retired->next;
   atomic_store(&bus->limbo_waits, true);
+}
+
+void mend__retire(mend_bus *bus, mend__retired_list *list, mend__retired *retired) {
+  mend__retire_of(bus, list, retired, mend__epoch_end(bus));
 }
 
 static uint64_t oldest_publish(mend_bus *bus) {
@@ -44,10 +49,15 @@ static void free_arrays(mend_bus *bus, mend__retired *arrays) {
   }
 }
 
+/* First all destroy functions: one may close the handles of the others. */
 static void free_subscriptions(mend_bus *bus, mend__retired *subscriptions) {
+  for (mend__retired *each = subscriptions; each != NULL; each = each->next) {
+    const mend_subscription *subscription = MEND__CONTAINER(each, mend_subscription, retired);
+    if (subscription->destroy != NULL) subscription->destroy(subscription->ctx);
+  }
   while (subscriptions != NULL) {
     mend__retired *next = subscriptions->next;
-    mend__subscription_free(bus, MEND__CONTAINER(subscriptions, mend_subscription, retired));
+    mend__free(bus->allocator, MEND__CONTAINER(subscriptions, mend_subscription, retired));
     subscriptions = next;
   }
 }

@@ -60,6 +60,10 @@ static mend__event_clone *remove_oldest(mend_queue *queue) {
   return clone;
 }
 
+static void wake(const mend_queue *queue) {
+  if (queue->waker.wake != NULL) queue->waker.wake(queue->waker.ctx);
+}
+
 /* Returns what must go, in a list: the new one or, with drop_oldest, those that make room for it. */
 static mend__event_clone *put(mend_queue *queue, mend__event_clone *clone) {
   mend__event_clone *out = NULL;
@@ -74,7 +78,7 @@ static mend__event_clone *put(mend_queue *queue, mend__event_clone *clone) {
   append(queue, clone);
   queue->taken++;
   pthread_cond_signal(&queue->changed);
-  if (was_empty && queue->waker.wake != NULL) queue->waker.wake(queue->waker.ctx);
+  if (was_empty) wake(queue);
   return out;
 }
 
@@ -237,15 +241,18 @@ mend_status mend_run_queue(mend_run *run, const char *pattern, const mend_queue_
   return open_queue(mend_run_bus(run), run, pattern, options, ret_queue, error);
 }
 
-void mend_queue_stop(mend_queue *queue) {
+static void stop(mend_queue *queue, bool wakes) {
   pthread_mutex_lock(&queue->mutex);
   mend_subscription *subscription = queue->subscription;
   queue->subscription = NULL;
+  if (wakes && !queue->stopped) wake(queue);
   queue->stopped = true;
   pthread_cond_broadcast(&queue->changed);
   pthread_mutex_unlock(&queue->mutex);
   mend_subscription_close(&subscription);
 }
+
+void mend_queue_stop(mend_queue *queue) { stop(queue, true); }
 
 static mend__event_clone *take_all(mend_queue *queue) {
   pthread_mutex_lock(&queue->mutex);
@@ -260,7 +267,7 @@ void mend_queue_close(mend_queue **handle) {
   if (handle == NULL || *handle == NULL) return;
   mend_queue *queue = *handle;
   *handle = NULL;
-  mend_queue_stop(queue);
+  stop(queue, false);
   free_all(take_all(queue));
   mend_bus *bus = queue->bus;
   mend_run_release(queue->run);

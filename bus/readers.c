@@ -1,6 +1,7 @@
 #include "bus/bus_internal.h"
 
 #include <sched.h>
+#include <time.h>
 
 /* A publisher finds its record in one comparison as long as it stays with one bus. initial-exec keeps that comparison
  * cheap in the shared library too; 24 bytes fit the static TLS that is left for libraries loaded later. */
@@ -116,13 +117,25 @@ void mend__reader_leave(mend_bus *bus, mend__reader *reader) {
   atomic_store_explicit(&reader->epoch, 0, memory_order_release);
 }
 
+/* Most handlers are over in a moment; one that is not is no reason to keep a processor busy. */
+void mend__pause(unsigned *turns) {
+  enum { YIELDS = 64 };
+  const struct timespec nap = {0, 50 * 1000};
+  if (++*turns <= YIELDS) {
+    sched_yield();
+  } else {
+    nanosleep(&nap, NULL);
+  }
+}
+
 void mend__readers_wait(mend_bus *bus, uint64_t until_epoch) {
+  unsigned turns = 0;
   for (mend__reader *reader = atomic_load(&bus->readers); reader != NULL; reader = reader->next) {
     if (reader->thread == &cache) continue;
     for (;;) {
-      uint64_t epoch = atomic_load(&reader->epoch);
+      const uint64_t epoch = atomic_load(&reader->epoch);
       if (epoch == 0 || epoch > until_epoch) break;
-      sched_yield();
+      mend__pause(&turns);
     }
   }
 }

@@ -20,6 +20,9 @@ mend_status mend__emit_after(mend_bus *bus, mend__after *after);
  * `bus.handler_failed`, which names the subscription's pattern otherwise. Copied, cut to 63 bytes. */
 void mend__name_failure(mend_bus *bus, mend_str name);
 
+/* Whether this thread is in a handler or a destroy function, where mend_bus_quiesce is refused. */
+bool mend__would_wait_for_itself(const mend_bus *bus);
+
 /* mend_run_publish for an event that was read: a span that it names stays, and one without gets its call's. */
 mend_status mend__run_publish_in_span(mend_run *run, mend_event *event);
 

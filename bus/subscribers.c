@@ -209,34 +209,36 @@ void mend__run_subscribers_remove(mend_run *run, const mend_subscription *subscr
   mend__retire(run->bus, &run->bus->limbo_arrays, &array->retired);
 }
 
-/* ---- The end of a run or of the bus ---- */
+/* ---- The end of a run or of the bus: all in one epoch, so that they are freed together ---- */
 
 void mend__run_close_subscriptions(mend_run *run) {
   mend__run_subscribers *array = atomic_load(&run->subscribers);
   if (array == NULL) return;
   atomic_store(&run->subscribers, NULL);
+  const uint64_t epoch = mend__epoch_end(run->bus);
   for (uint32_t i = 0; i < array->count; i++) {
     mend_subscription *subscription = run_item_at(array, i);
-    if (subscription != NULL) mend__subscription_retire(run->bus, subscription);
+    if (subscription != NULL) mend__subscription_retire(run->bus, subscription, epoch);
   }
   mend__retire(run->bus, &run->bus->limbo_arrays, &array->retired);
 }
 
+/* Nobody publishes any more. */
 void mend__bus_close_subscriptions(mend_bus *bus) {
+  const uint64_t epoch = mend__epoch_end(bus);
   for (int kind = 0; kind < 2; kind++) {
-    while (bus->wildcards[kind].count > 0) {
-      mend_subscription *wildcard = ((mend_subscription **)bus->wildcards[kind].items)[0];
-      mend__bus_subscribers_remove(bus, wildcard);
-      mend__subscription_retire(bus, wildcard);
-    }
+    mend_subscription **wildcards = bus->wildcards[kind].items;
+    for (size_t i = 0; i < bus->wildcards[kind].count; i++)
+      mend__subscription_retire(bus, wildcards[i], epoch);
+    bus->wildcards[kind].count = 0;
   }
-  uint32_t count = atomic_load(&bus->topic_count);
+  const uint32_t count = atomic_load(&bus->topic_count);
   for (uint32_t number = 1; number < count; number++) {
     mend__topic *topic = mend__topic_at(bus, number);
     mend__subscribers *array = array_of(topic);
     if (array == NULL) continue;
-    for (uint32_t i = 0; i < array->count; i++) {
-      if (item_at(array, i) != NULL) mend__subscription_retire(bus, item_at(array, i));
+    for (uint32_t i = 0; i < array->firsts[MEND__MATCH_PREFIX]; i++) {
+      if (item_at(array, i) != NULL) mend__subscription_retire(bus, item_at(array, i), epoch);
     }
     array_replace(bus, topic, NULL);
   }

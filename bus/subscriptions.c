@@ -56,16 +56,18 @@ mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler 
   return subscribe(run->bus, run, pattern, handler, ctx, destroy, ret_subscription, error);
 }
 
-void mend__subscription_retire(mend_bus *bus, mend_subscription *subscription) {
+void mend__subscription_retire(mend_bus *bus, mend_subscription *subscription, uint64_t epoch) {
   atomic_store_explicit(&subscription->closed, true, memory_order_relaxed);
   bus->subscription_count--;
-  mend__retire(bus, &bus->limbo_subscriptions, &subscription->retired);
+  mend__retire_of(bus, &bus->limbo_subscriptions, &subscription->retired, epoch);
 }
 
 void mend_subscription_close(mend_subscription **handle) {
   if (handle == NULL || *handle == NULL) return;
   mend_subscription *subscription = *handle;
   *handle = NULL;
+  /* Its run or bus is at its end, and we are in the destroy function of another one of them. */
+  if (atomic_load_explicit(&subscription->closed, memory_order_relaxed)) return;
   mend_bus *bus = subscription->bus;
   mend_run *run = subscription->run;
   pthread_mutex_lock(&bus->mutex);
@@ -74,12 +76,7 @@ void mend_subscription_close(mend_subscription **handle) {
   } else {
     mend__bus_subscribers_remove(bus, subscription);
   }
-  mend__subscription_retire(bus, subscription);
+  mend__subscription_retire(bus, subscription, mend__epoch_end(bus));
   pthread_mutex_unlock(&bus->mutex);
   mend__reclaim(bus);
-}
-
-void mend__subscription_free(mend_bus *bus, mend_subscription *subscription) {
-  if (subscription->destroy != NULL) subscription->destroy(subscription->ctx);
-  mend__free(bus->allocator, subscription);
 }

@@ -1,16 +1,28 @@
 #include "bus/bus_internal.h"
+#include "core/text.h"
+
+static bool is_utf8(mend_str text) {
+  size_t at = 0;
+  for (mend__prefix character; at < text.len; at += character.len) {
+    character = mend__utf8_prefix(text.ptr + at, text.len - at);
+    if (!character.whole) return false;
+  }
+  return true;
+}
 
 const char *mend__topic_name_fault(mend_str name) {
   static const char empty_part_or_star[] = "a name has no empty part and no *";
   if (name.len == 0 || name.len > 255) return "a name has 1 to 255 bytes";
-  bool part_is_empty = true;
+  bool part_is_empty = true, is_ascii = true;
   for (size_t i = 0; i < name.len; i++) {
     unsigned char c = (unsigned char)name.ptr[i];
     if (c <= ' ' || c == 0x7f) return "a name has no blanks and no control characters";
     if (c == '*' || (c == '.' && part_is_empty)) return empty_part_or_star;
     part_is_empty = c == '.';
+    is_ascii &= c < 0x80;
   }
-  return part_is_empty ? empty_part_or_star : NULL;
+  if (part_is_empty) return empty_part_or_star;
+  return is_ascii || is_utf8(name) ? NULL : "a name is UTF-8";
 }
 
 const char *mend__topic_reason(mend_status status) {
@@ -59,7 +71,7 @@ static mend_status topic_add(mend_bus *bus, mend_str name, mend__topic **ret_top
 
 mend_status mend__topic_intern(mend_bus *bus, mend_str name, mend__topic **ret_topic) {
   mend__topic *topic = mend__strmap_get(&bus->topics_by_name, name);
-  if (topic == NULL) return topic_add(bus, name, ret_topic);
+  if (topic == NULL) return mend__topic_name_fault(name) == NULL ? topic_add(bus, name, ret_topic) : MEND_EINVAL;
   *ret_topic = topic;
   return MEND_OK;
 }
@@ -90,12 +102,11 @@ void mend__topics_free(mend_bus *bus) {
 }
 
 mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic, mend_error *error) {
-  const char *fault = mend__topic_name_fault(name);
-  if (fault != NULL) return mend__name_refuse(error, MEND_EINVAL, "topic", name, fault);
   mend__topic *topic;
   pthread_mutex_lock(&bus->mutex);
   mend_status status = mend__topic_intern(bus, name, &topic);
   pthread_mutex_unlock(&bus->mutex);
+  if (status == MEND_EINVAL) return mend__name_refuse(error, status, "topic", name, mend__topic_name_fault(name));
   if (status != MEND_OK) return mend__name_refuse(error, status, "topic", name, mend__topic_reason(status));
   *ret_topic = topic->number;
   return MEND_OK;

@@ -1,8 +1,8 @@
 #include "core/buffer.h"
+#include "core/double_text.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "mend/clock.h"
-#include "mend/json.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -159,21 +159,6 @@ static void write_decimal(mend__buffer *buffer, uint64_t value, unsigned min_dig
 
 void mend__buffer_u64(mend__buffer *buffer, uint64_t value) { write_decimal(buffer, value, 1); }
 
-/* printf with the decimal point of the locale, whatever it is, made a point again. Returns the length. */
-static size_t print_double(char *text, size_t size, double value, int digits) {
-  int printed = snprintf(text, size, "%.*g", digits, value);
-  size_t len = 0;
-  for (int i = 0; i < printed; i++) {
-    bool radix = strchr("+-0123456789e", text[i]) == NULL;
-    if (!radix) {
-      text[len++] = text[i];
-    } else if (text[len - 1] != '.') {
-      text[len++] = '.';
-    }
-  }
-  return len;
-}
-
 void mend__buffer_f64(mend__buffer *buffer, double value) {
   if (!isfinite(value)) {
     mend__buffer_str(buffer, MEND_STR("null"));
@@ -183,13 +168,8 @@ void mend__buffer_f64(mend__buffer *buffer, double value) {
     mend__buffer_u64(buffer, (uint64_t)value);
     return;
   }
-  char text[48];
-  size_t len = 0;
-  for (int digits = 15; digits <= 17; digits++) {
-    len = print_double(text, sizeof text, value, digits);
-    if (mend_json_double((mend_str){text, len}) == value) break;
-  }
-  mend__buffer_bytes(buffer, text, len);
+  char text[MEND__DOUBLE_TEXT_SIZE];
+  mend__buffer_bytes(buffer, text, mend__double_text(value, text));
 }
 
 void mend__buffer_seconds(mend__buffer *buffer, uint64_t ns) {

@@ -8,43 +8,42 @@
 
 /* ---- Texts in the scratch ---------------------------------------------------------------------------------- */
 
-/* What a slice stands for. Whoever asks gives the scratch its size back when the text is not needed any more. */
+/* What a slice stands for. Whoever asks puts `texts` back when the text is not needed any more. */
 static mend__hash_verdict take_text(mend__hasher *tree, mend_str slice, bool escaped, mend_str *ret_text) {
   if (!escaped) {
     *ret_text = slice;
     return MEND__HASHED;
   }
-  if (slice.len > tree->scratch_size - tree->count * sizeof(mend__hash_member)) return MEND__HASH_NO_ROOM;
-  tree->scratch_size -= slice.len;
-  char *place = tree->scratch + tree->scratch_size;
-  *ret_text = (mend_str){place, mend_json_unescape(slice, place)};
+  if (slice.len > mend__hash_room(tree)) return MEND__HASH_NO_ROOM;
+  tree->texts -= slice.len;
+  *ret_text = (mend_str){tree->texts, mend_json_unescape(slice, tree->texts)};
   return MEND__HASHED;
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------- */
 
 mend__hash_verdict mend__hash_loose_key(mend__hasher *tree, const mend_json *json, bool *ret_ignored) {
-  mend__hash_level *level = &tree->levels[tree->depth - 1];
+  mend__hash_level *level = tree->level;
   level->key = json->slice;
   level->key_escaped = json->escaped;
   level->keeps = MEND__KEEPS_UNKNOWN;
   *ret_ignored = false;
-  if (tree->depth > 1 || tree->loose->ignores == NULL) return MEND__HASHED;
-  const size_t scratch_size = tree->scratch_size;
+  if (level > tree->levels + 1 || tree->loose->ignores == NULL) return MEND__HASHED;
+  char *const texts = tree->texts;
   mend_str name;
   mend__hash_verdict verdict = take_text(tree, json->slice, json->escaped, &name);
   if (verdict == MEND__HASHED) *ret_ignored = tree->loose->ignores(tree->loose->ctx, name);
-  tree->scratch_size = scratch_size;
+  tree->texts = texts;
   return verdict;
 }
 
 static mend__hash_verdict find_out_about(mend__hasher *tree, mend__hash_level *level) {
-  const size_t scratch_size = tree->scratch_size;
+  char *const texts = tree->texts;
   mend_str name;
   if (level->keeps != MEND__KEEPS_UNKNOWN) return MEND__HASHED;
   mend__hash_verdict verdict = take_text(tree, level->key, level->key_escaped, &name);
   if (verdict == MEND__HASHED) level->keeps = mend__name_keeps_values(name) ? MEND__KEEPS : MEND__KEEPS_NOT;
-  tree->scratch_size = scratch_size;
+  tree->texts = texts;
   return verdict;
 }
 
@@ -52,9 +51,9 @@ static mend__hash_verdict find_out_about(mend__hasher *tree, mend__hash_level *l
 static mend__hash_verdict is_masked(mend__hasher *tree, mend__mask mask, bool *ret_masked) {
   *ret_masked = false;
   if (mask == MEND__MASK_NONE) return MEND__HASHED;
-  for (size_t i = 0; i < tree->depth; i++) {
-    mend__hash_verdict verdict = find_out_about(tree, &tree->levels[i]);
-    if (verdict != MEND__HASHED || tree->levels[i].keeps == MEND__KEEPS) return verdict;
+  for (mend__hash_level *level = tree->levels + 1; level <= tree->level; level++) {
+    mend__hash_verdict verdict = find_out_about(tree, level);
+    if (verdict != MEND__HASHED || level->keeps == MEND__KEEPS) return verdict;
   }
   *ret_masked = true;
   return MEND__HASHED;
@@ -133,7 +132,7 @@ static bool may_be_container(mend_str text) {
 }
 
 static mend__hash_verdict hash_text_of_string(mend__hasher *tree, mend_str text, mend_hash *ret_hash) {
-  if (tree->depth < MEND_JSON_DEPTH && may_be_container(text)) {
+  if (tree->level < tree->levels + MEND_JSON_DEPTH && may_be_container(text)) {
     mend__hash_verdict verdict = mend__hash_text(tree, text);
     if (verdict == MEND__HASHED) *ret_hash = tree->root;
     if (verdict != MEND__HASH_NO_JSON) return verdict;
@@ -151,27 +150,30 @@ static mend__hash_verdict loose_string(mend__hasher *tree, const mend_json *json
     *ret_hash = mend__hash_string(slice, json->escaped);
     return MEND__HASHED;
   }
-  const size_t scratch_size = tree->scratch_size;
+  char *const texts = tree->texts;
   mend_str text;
   mend__hash_verdict verdict = take_text(tree, slice, json->escaped, &text);
   if (verdict == MEND__HASHED) verdict = hash_text_of_string(tree, text, ret_hash);
-  tree->scratch_size = scratch_size;
+  tree->texts = texts;
   return verdict;
 }
 
 /* A member that is null stays without a value, as if it were absent. */
 static bool is_absent_member(const mend__hasher *tree, const mend_json *json) {
-  return json->token == MEND_JSON_NULL && json->depth > 0 && !tree->levels[tree->depth - 1].array;
+  return json->token == MEND_JSON_NULL && json->depth > 0 && !tree->level->array;
 }
 
 mend__hash_verdict mend__hash_loose_scalar(mend__hasher *tree, const mend_json *json) {
   mend__hash_verdict verdict = MEND__HASHED;
   mend_hash value;
-  if (is_absent_member(tree, json)) return MEND__HASHED;
+  if (is_absent_member(tree, json)) {
+    tree->level->absent = true;
+    return MEND__HASHED;
+  }
   switch (json->token) {
   case MEND_JSON_STRING: verdict = loose_string(tree, json, &value); break;
   case MEND_JSON_NUMBER: verdict = loose_number(tree, json, &value); break;
-  default: value = mend__hash_with(MEND__HASH_LITERAL, json->slice.ptr, json->slice.len);
+  default: value = mend__hash_literal(json->slice);
   }
   if (verdict == MEND__HASHED) mend__hash_add(tree, json, value);
   return verdict;

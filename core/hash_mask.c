@@ -94,21 +94,13 @@ mend__mask mend__mask_of_string(mend_str text) {
 
 /* ---- Where none of them is masked ---- */
 
-static bool begins_with_word(mend_str text, mend_str word) {
-  if (text.len < word.len) return false;
-  for (size_t i = 0; i < word.len; i++) {
-    if (mend__lower(text.ptr[i]) != word.ptr[i]) return false;
-  }
-  return true;
-}
-
 /* Also next_cursor, pageToken and the like: masking a value that tells calls apart does more harm than keeping one that
  * does not. */
 bool mend__name_keeps_values(mend_str name) {
   static const char *const words[] = {"cursor", "page", "offset", "path", "query"};
   for (; name.len > 0; name.ptr++, name.len--) {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-      if (begins_with_word(name, mend_str_from(words[i]))) return true;
+      if (mend__begins_in_any_case(name, mend_str_from(words[i]))) return true;
     }
   }
   return false;

@@ -125,15 +125,14 @@ static mend__prefix escape_prefix(const char *text, size_t available) {
   return (mend__prefix){len, len == 6};
 }
 
-static mend_json_token end_string(mend_json *json, const char *quote, const char *end, mend_json_token token) {
+static inline mend_json_token end_string(mend_json *json, const char *begin, const char *end, mend_json_token token) {
   json->state = token == MEND_JSON_KEY ? AFTER_KEY : behind_value[json->state];
-  return deliver(json, token, quote + 1, end, end + 1);
+  return deliver(json, token, begin, end, end + 1);
 }
 
-/* A string that is not plain ASCII from `place` on. Not inlined: that would cost those that are a third more. */
-__attribute__((noinline)) static mend_json_token scan_special_string(mend_json *json, const char *quote,
-                                                                     const char *place, mend_json_token token) {
+static mend_json_token scan_long_string(mend_json *json, const char *begin, mend_json_token token) {
   const char *end = json->text.ptr + json->text.len;
+  const char *place = mend__skip_plain(begin, end);
   for (; place < end && *place != '"'; place = mend__skip_plain(place, end)) {
     if ((unsigned char)*place < 0x20) return fail(json, place, "expected no control character in a string");
     bool escape = *place == '\\';
@@ -144,15 +143,27 @@ __attribute__((noinline)) static mend_json_token scan_special_string(mend_json *
     json->escaped |= escape;
   }
   if (place == end) return stop(json, place, "expected the end of a string");
-  return end_string(json, quote, place, token);
+  return end_string(json, begin, place, token);
 }
 
-static mend_json_token scan_string(mend_json *json, const char *quote, mend_json_token token) {
+/* Marks what is not plain in the block from `begin` on; in none when the whole text is shorter than one. */
+static inline uint32_t special_ahead(const mend_json *json, const char *begin) {
   const char *end = json->text.ptr + json->text.len;
-  const char *place = mend__skip_plain(quote + 1, end);
+  const ptrdiff_t left = end - begin;
+  if (left >= MEND__BLOCK_SIZE) return mend__special_bits(mend__block_at(begin));
+  if (json->text.len < MEND__BLOCK_SIZE) return 0;
+  return mend__special_bits(mend__block_at(end - MEND__BLOCK_SIZE)) >> (MEND__BLOCK_SIZE - left);
+}
+
+/* Most strings are plain and end within a block. */
+static inline mend_json_token scan_string(mend_json *json, const char *begin, mend_json_token token) {
+  const uint32_t special = special_ahead(json, begin);
   json->escaped = false;
-  if (place == end || *place != '"') return scan_special_string(json, quote, place, token);
-  return end_string(json, quote, place, token);
+  if (special != 0) {
+    const char *place = begin + __builtin_ctz(special);
+    if (*place == '"') return end_string(json, begin, place, token);
+  }
+  return scan_long_string(json, begin, token);
 }
 
 /* ---- Numbers and literals ---------------------------------------------------------------------------------- */
@@ -207,7 +218,7 @@ static mend_json_token unexpected(mend_json *json, const char *place) {
 
 static mend_json_token scan_value(mend_json *json, const char *place) {
   switch (*place) {
-  case '"': return scan_string(json, place, MEND_JSON_STRING);
+  case '"': return scan_string(json, place + 1, MEND_JSON_STRING);
   case '{': return open_container(json, place, false);
   case '[': return open_container(json, place, true);
   case 't': return scan_literal(json, place, MEND_JSON_TRUE, MEND_STR("true"), "expected true");
@@ -221,7 +232,7 @@ static mend_json_token scan_value(mend_json *json, const char *place) {
 
 static mend_json_token scan_key(mend_json *json, const char *place) {
   if (*place != '"') return unexpected(json, place);
-  return scan_string(json, place, MEND_JSON_KEY);
+  return scan_string(json, place + 1, MEND_JSON_KEY);
 }
 
 static const char *skip_much_space(const char *place, const char *end) {
@@ -241,7 +252,7 @@ static inline const char *skip_space(const char *place, const char *end) {
 }
 
 /* What comes after a comma or colon: a key in the state MEMBER, else a value. */
-static mend_json_token scan_next(mend_json *json, enum state state, const char *place) {
+static inline mend_json_token scan_next(mend_json *json, enum state state, const char *place) {
   const char *end = json->text.ptr + json->text.len;
   place = skip_space(place, end);
   json->state = (uint8_t)state;
@@ -261,12 +272,12 @@ static mend_json_token finish(mend_json *json, const char *place) {
   return deliver(json, MEND_JSON_END, end, end, end);
 }
 
-static mend_json_token advance(mend_json *json) {
+mend_json_token mend_json_next(mend_json *json) {
+  json->skip_depth = 0;
   const char *place = json->text.ptr + json->at, *end = json->text.ptr + json->text.len;
   if (place < end && *place == ':' && json->state == AFTER_KEY) return scan_next(json, MEMBER_VALUE, place + 1);
   if (place < end && *place == ',' && json->state == AFTER_MEMBER) return scan_next(json, MEMBER, place + 1);
-  if (json->state == FAILED) return json->token = MEND_JSON_ERROR;
-  if (json->state == DONE) return finish(json, place);
+  if (json->state >= DONE) return json->state == DONE ? finish(json, place) : (json->token = MEND_JSON_ERROR);
   place = skip_space(place, end);
   json->at = (size_t)(place - json->text.ptr);
   if (place == end) return stop(json, place, what_must_come[json->state]);
@@ -298,22 +309,18 @@ static mend_json_token advance(mend_json *json) {
   return unexpected(json, place);
 }
 
-mend_json_token mend_json_next(mend_json *json) {
-  json->skip_depth = 0;
-  return advance(json);
-}
-
 mend_json_token mend_json_skip(mend_json *json) {
+  unsigned depth = json->skip_depth;
   switch (json->token) {
-  case MEND_JSON_KEY: json->skip_depth = json->depth + 1; break;
+  case MEND_JSON_KEY: depth = json->depth + 1; break;
   case MEND_JSON_OBJECT:
-  case MEND_JSON_ARRAY: json->skip_depth = json->depth; break;
+  case MEND_JSON_ARRAY: depth = json->depth; break;
   default:
-    if (json->skip_depth == 0) return json->token;
+    if (depth == 0) return json->token;
   }
-  while (advance(json) > MEND_JSON_END && json->depth >= json->skip_depth)
+  while (mend_json_next(json) > MEND_JSON_END && json->depth >= depth)
     continue;
-  if (json->token != MEND_JSON_MORE) json->skip_depth = 0;
+  if (json->token == MEND_JSON_MORE) json->skip_depth = depth;
   return json->token;
 }
 
@@ -323,21 +330,27 @@ static bool begins_value(mend_json_token token) {
          token != MEND_JSON_ARRAY_END;
 }
 
-mend_status mend_json_value(mend_json *json, mend_str *ret_value) {
-  const mend_json before = *json;
+static mend_status take_value(mend_json *json, mend_str *ret_value) {
   mend_json_token first = mend_json_next(json);
   if (first >= MEND_JSON_END && !begins_value(first)) return MEND_ENOENT;
   const char *begin = first == MEND_JSON_STRING ? json->slice.ptr - 1 : json->slice.ptr;
   if (first == MEND_JSON_OBJECT || first == MEND_JSON_ARRAY) mend_json_skip(json);
+  if (json->token < MEND_JSON_END) return MEND_ESYNTAX;
+  *ret_value = (mend_str){begin, (size_t)(json->text.ptr + json->at - begin)};
+  return MEND_OK;
+}
+
+mend_status mend_json_value(mend_json *json, mend_str *ret_value) {
+  if (!json->partial) return take_value(json, ret_value); /* a whole text is never gone back in */
+  const mend_json before = *json;
+  mend_status status = take_value(json, ret_value);
   if (json->token == MEND_JSON_MORE) {
     *json = before;
     json->token = MEND_JSON_MORE;
     json->skip_depth = 0;
     count_consumed(json);
   }
-  if (json->token < MEND_JSON_END) return MEND_ESYNTAX;
-  *ret_value = (mend_str){begin, (size_t)(json->text.ptr + json->at - begin)};
-  return MEND_OK;
+  return status;
 }
 
 /* ---- Places and errors ------------------------------------------------------------------------------------- */

@@ -76,26 +76,38 @@ static bool is_exact_in_one_step(uint64_t mantissa, int64_t exponent) {
   return FLT_EVAL_METHOD == 0 && mantissa <= UINT64_C(1) << 53 && exponent >= -22 && exponent <= 22;
 }
 
-static double magnitude(decimal number) {
+/* A number without a sign whose digits fit into 64 bits, as a whole number and the power of ten to multiply it with. */
+static bool read_scaled(mend_str number, uint64_t *ret_mantissa, int64_t *ret_exponent) {
+  enum { DIGITS_MAX = 19 };
+  const char *place = number.ptr, *end = place + number.len, *dot = NULL;
+  uint64_t mantissa = 0;
+  if (number.len > DIGITS_MAX) return false;
+  for (; place < end && (mend__is_digit(*place) || *place == '.'); place++) {
+    if (*place == '.') {
+      dot = place;
+    } else {
+      mantissa = mantissa * 10 + (uint64_t)(*place - '0');
+    }
+  }
+  *ret_mantissa = mantissa;
+  *ret_exponent = (dot != NULL ? dot + 1 - place : 0) + read_exponent(place, end);
+  return true;
+}
+
+static double magnitude(mend_str number) {
   static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-  decimal rest = number;
-  uint64_t mantissa = 0;
-  int count = 0, digit;
-  while ((digit = take_digit(&rest)) >= 0) {
-    if (++count > 19) return by_strtod(number);
-    mantissa = mantissa * 10 + (uint64_t)digit;
-  }
-  int64_t exponent = number.point - count;
-  if (mantissa == 0) return 0;
-  if (!is_exact_in_one_step(mantissa, exponent)) return by_strtod(number);
+  uint64_t mantissa;
+  int64_t exponent;
+  if (!read_scaled(number, &mantissa, &exponent) || !is_exact_in_one_step(mantissa, exponent))
+    return by_strtod(read_decimal(number));
   return exponent < 0 ? (double)mantissa / powers[-exponent] : (double)mantissa * powers[exponent];
 }
 
 double mend_json_double(mend_str number) {
-  decimal parts = read_decimal(number);
-  double value = magnitude(parts);
-  return parts.negative ? -value : value;
+  const bool negative = number.len > 0 && number.ptr[0] == '-';
+  if (!negative) return magnitude(number);
+  return -magnitude((mend_str){number.ptr + 1, number.len - 1});
 }
 
 static const uint64_t SECONDS_MAX_NS = UINT64_C(1) << 63;

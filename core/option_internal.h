@@ -77,7 +77,7 @@ typedef union mend__option_value {
   mend_str text;
 } mend__option_value;
 
-/* Not for a SWITCH, whose byte in a C struct may be anything. */
+/* In a struct that others filled in, the byte of a SWITCH may be anything: it is not to be looked at. */
 mend__option_value mend__option_load(const mend__option *option, const mend_options *options);
 void mend__option_store(const mend__option *option, mend_options *options, mend__option_value value);
 
@@ -110,13 +110,8 @@ struct mend_option_tree {
   char *texts[MEND__OPTIONS_COUNT]; /* owned: what the text options point to */
 };
 
-/* A tree's options as they will be, the new texts apart, so that an error leaves the tree as it was. */
-typedef struct mend__option_draft {
-  const mend_allocator *allocator;
-  mend_options options;
-  bool given[MEND__OPTIONS_COUNT];
-  char *texts[MEND__OPTIONS_COUNT];
-} mend__option_draft;
+/* A tree as it will be, but for the texts: these are the new ones alone. So an error leaves the tree as it was. */
+typedef mend_option_tree mend__option_draft;
 
 mend__option_draft mend__option_draft_of(const mend_option_tree *tree);
 /* Sets an option, once a draft. `json` is one well-formed value without white space around it. */

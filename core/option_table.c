@@ -1,4 +1,5 @@
 #include "core/option_internal.h"
+#include "core/options_size.h"
 
 /* ---- Choices: as JSON strings by value, and as "a or b" for people ---- */
 
@@ -132,7 +133,7 @@ mend_status mend_option_at(size_t index, mend_option_info *ret_info) {
   if (index >= MEND__OPTIONS_COUNT) return MEND_ENOENT;
   const mend__option *option = &mend__options[index];
   const mend_option_info info = {
-      .size = ret_info->size,
+      .size = sizeof info,
       .name = option->name,
       .type = type_name(option->type),
       .fallback = option->choices != NULL ? option->choices[option->chosen] : option->fallback,
@@ -140,6 +141,6 @@ mend_status mend_option_at(size_t index, mend_option_info *ret_info) {
       .help = option->help,
       .evidence = evidence_default(index),
   };
-  memcpy(ret_info, &info, info.size < sizeof info ? info.size : sizeof info);
+  mend__options_give(ret_info, &info);
   return MEND_OK;
 }

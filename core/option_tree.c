@@ -13,10 +13,14 @@ mend_status mend_option_tree_new(const mend_allocator *allocator, mend_option_tr
   return MEND_OK;
 }
 
-void mend_option_tree_free(mend_option_tree *tree) {
-  if (tree == NULL) return;
+static void free_texts(const mend_option_tree *tree) {
   for (size_t i = 0; i < MEND__OPTIONS_COUNT; i++)
     mend__free(tree->allocator, tree->texts[i]);
+}
+
+void mend_option_tree_free(mend_option_tree *tree) {
+  if (tree == NULL) return;
+  free_texts(tree);
   mend__free(tree->allocator, tree);
 }
 
@@ -35,15 +39,12 @@ mend_status mend_option_tree_check(const mend_option_tree *tree, mend_error *err
 /* ---- Drafts ---- */
 
 mend__option_draft mend__option_draft_of(const mend_option_tree *tree) {
-  mend__option_draft draft = {.allocator = tree->allocator, .options = tree->options};
-  memcpy(draft.given, tree->given, sizeof draft.given);
+  mend__option_draft draft = *tree;
+  memset(draft.texts, 0, sizeof draft.texts);
   return draft;
 }
 
-void mend__option_draft_discard(mend__option_draft *draft) {
-  for (size_t i = 0; i < MEND__OPTIONS_COUNT; i++)
-    mend__free(draft->allocator, draft->texts[i]);
-}
+void mend__option_draft_discard(mend__option_draft *draft) { free_texts(draft); }
 
 void mend__option_draft_commit(mend__option_draft *draft, mend_option_tree *tree) {
   tree->options = draft->options;

@@ -1,26 +1,17 @@
-#include "core/buffer.h"
+#include "core/double_text.h"
 #include "core/option_internal.h"
 #include "core/options_size.h"
 #include "mend/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* ---- Numbers in a C struct ---- */
 
-static void write_double(mend__buffer *buffer, double value) {
-  if (isfinite(value)) {
-    mend__buffer_f64(buffer, value);
-  } else {
-    mend__buffer_str(buffer, mend_str_from(isnan(value) ? "NaN" : value > 0 ? "infinity" : "-infinity"));
-  }
-}
-
-static void write_value(mend__buffer *buffer, const mend__option *option, mend__option_value value) {
+static double number_of(const mend__option *option, mend__option_value value) {
   switch (option->type) {
-  case MEND__OPTION_COUNT: mend__buffer_u64(buffer, value.count); break;
-  case MEND__OPTION_CHOICE: mend__buffer_u64(buffer, value.choice); break;
-  default: write_double(buffer, value.number);
+  case MEND__OPTION_COUNT: return value.count;
+  case MEND__OPTION_CHOICE: return value.choice;
+  default: return value.number;
   }
 }
 
@@ -28,13 +19,9 @@ static mend_status check_number(const mend__option *option, const mend_options *
   const mend__option_value value = mend__option_load(option, options);
   mend__option_fault fault = mend__option_check_range(option, value, (mend_str){NULL, 0});
   if (fault.status == MEND_OK) return MEND_OK;
-  mend__buffer shown;
-  mend__buffer_init(&shown, NULL);
-  write_value(&shown, option, value);
-  fault.given = shown.failed ? MEND_STR("the value") : mend__buffer_text(&shown);
-  const mend_status status = mend__option_report(option, option->name, fault, error);
-  mend__buffer_free(&shown);
-  return status;
+  char shown[MEND__DOUBLE_TEXT_SIZE];
+  fault.given = (mend_str){shown, mend__double_text(number_of(option, value), shown)};
+  return mend__option_report(option, option->name, fault, error);
 }
 
 /* ---- Texts in a C struct ---- */

@@ -1,5 +1,6 @@
 #include "core/options_size.h"
 
+#include "core/double_text.h"
 #include "core/memory.h"
 
 #include <inttypes.h>
@@ -45,6 +46,18 @@ mend_status mend__options_take(void *target, const void *given, const char *name
                       (const char *)given + sizeof(size_t), given_size - sizeof(size_t), name, error);
 }
 
+mend_status mend__options_take_list(void *targets, const void *defaults, const void *given, size_t count,
+                                    const char *name, mend_error *error) {
+  const size_t own_size = size_at(defaults), given_size = count > 0 ? size_at(given) : 0;
+  mend_status status = MEND_OK;
+  for (size_t i = 0; status == MEND_OK && i < count; i++) {
+    char *target = (char *)targets + i * own_size;
+    memcpy(target, defaults, own_size);
+    status = mend__options_take(target, (const char *)given + i * given_size, name, error);
+  }
+  return status;
+}
+
 void mend__options_give(void *ret_struct, const void *own) {
   const size_t asked = size_at(ret_struct), known = size_at(own);
   const size_t given = asked < known ? asked : known;
@@ -56,6 +69,12 @@ mend_status mend__options_check_range(const char *name, uint64_t value, uint64_t
   if (value >= min && value <= max) return MEND_OK;
   return mend_error_set(error, MEND_EINVAL, "%s: %" PRIu64 " is out of range, expected %" PRIu64 " to %" PRIu64, name,
                         value, min, max);
+}
+
+mend_status mend__options_refuse_number(const char *name, double value, const char *expected, mend_error *error) {
+  char shown[MEND__DOUBLE_TEXT_SIZE];
+  mend__double_text(value, shown);
+  return mend_error_set(error, MEND_EINVAL, "%s: %s is out of range, expected %s", name, shown, expected);
 }
 
 /* ---- The tree ---- */

@@ -16,4 +16,13 @@ static inline struct timespec mend__timespec(uint64_t ns) {
   return (struct timespec){(time_t)(ns / MEND_SECOND_NS), (long)(ns % MEND_SECOND_NS)};
 }
 
+/* Between two moments that different threads may have taken: 0 when the second one is the earlier. */
+static inline uint64_t mend__ns_between(uint64_t from_ns, uint64_t to_ns) {
+  return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+/* A moment so much later; MEND_NEVER at the latest. */
+static inline uint64_t mend__ns_later(uint64_t at_ns, uint64_t by_ns) {
+  return by_ns < MEND_NEVER - at_ns ? at_ns + by_ns : MEND_NEVER;
+}
+
 #endif

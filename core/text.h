@@ -41,9 +41,10 @@ static inline uint64_t mend__mark_special(uint64_t word) {
   return (control | quote | backslash | word) & MEND__REPEATED(0x80);
 }
 
-static inline mend__block mend__block_is_special(mend__block block) {
-  const mend__block control = (mend__block)((mend__signed_block)block < 0x20); /* or beyond ASCII, below 0 */
-  return control | mend__block_is(block, '"') | mend__block_is(block, '\\');
+/* One bit a byte. Below 0 is what is beyond ASCII; with that bit turned, the quote is below the controls' end. */
+static inline uint32_t mend__special_bits(mend__block block) {
+  const mend__block plain = (mend__block)((mend__signed_block)(block ^ 2) > 0x20) & ~mend__block_is(block, '\\');
+  return mend__block_bits(plain) ^ 0xFFFF;
 }
 
 static inline bool mend__is_special(char c) {
@@ -54,7 +55,7 @@ static inline bool mend__is_special(char c) {
  * is none. */
 static inline const char *mend__skip_plain(const char *place, const char *end) {
   for (; end - place >= MEND__BLOCK_SIZE; place += MEND__BLOCK_SIZE) {
-    const uint32_t bits = mend__block_bits(mend__block_is_special(mend__block_at(place)));
+    const uint32_t bits = mend__special_bits(mend__block_at(place));
     if (bits != 0) return place + __builtin_ctz(bits);
   }
   if (end - place >= 8) {
@@ -92,6 +93,13 @@ size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX])
 /* ---- ASCII ---- */
 
 static inline char mend__lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+/* Whether a text begins with `lower`, which has no capitals; of its own letters the case does not matter. */
+static inline bool mend__begins_in_any_case(mend_str text, mend_str lower) {
+  size_t same = 0;
+  while (same < lower.len && same < text.len && mend__lower(text.ptr[same]) == lower.ptr[same])
+    same++;
+  return same == lower.len;
+}
 static inline bool mend__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 /* Without the blanks at its beginning, and without those at its end too. */
 mend_str mend__skip_blanks(mend_str text);

@@ -46,6 +46,7 @@ static size_t read_rules(mend_str option, bool is_masks, mend__tool_rule *rules,
   const bool is_object = mend_json_next(&json) == MEND_JSON_OBJECT;
   if (is_object) return read_members(&json, rules, room);
   if (!is_masks) return read_names(&json, rules, room);
+  if (mend_json_next(&json) != MEND_JSON_STRING) return 0;
   rules[0] = (mend__tool_rule){.name = {room, 0}, .number = 1, .names = option, .is_pattern = true};
   return 1;
 }

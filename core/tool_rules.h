@@ -8,7 +8,7 @@
 typedef struct mend__tool_rule {
   mend_str name;  /* of the tool; of a pattern the part before its `*` */
   double number;  /* a LIMITS' seconds, a COUNTS' integer, else 1 */
-  mend_str names; /* a MASKS' argument names: a JSON array. Points into the option's text */
+  mend_str names; /* a MASKS' argument names: a JSON array in the option's text, which outlives its use */
   bool is_pattern;
 } mend__tool_rule;
 
@@ -18,8 +18,8 @@ typedef struct mend__tool_rules {
   size_t count;
 } mend__tool_rules;
 
-/* Of an option's text, which was checked and outlives the rules; absent: none. A MASKS that is an array is a rule for
- * every tool. MEND_ENOMEM. */
+/* Of an option's text, which was checked; absent: none. A MASKS that is an array is a rule for every tool, or none when
+ * it is empty. MEND_ENOMEM. */
 mend_status mend__tool_rules_init(mend__tool_rules *rules, mend_str option, bool is_masks,
                                   const mend_allocator *allocator);
 void mend__tool_rules_free(mend__tool_rules *rules, const mend_allocator *allocator);

@@ -88,6 +88,7 @@ static void work(mend_boundary *boundary, mend_str tool, mend_str args) {
 
 typedef struct story {
   const char *title, *tool, *args;
+  bool is_of_a_loop;  /* the others repeat a call, too, and are of something else */
   mend_policy policy; /* NULL: the default */
 } story;
 
@@ -123,10 +124,10 @@ static mend_status heal(const story *told, mend_tools *tools, const mend_options
 
 int main(void) {
   static const story stories[] = {
-      {"A tool that hangs (limit: half a second)", "fetch_page", "{\"url\":\"http://tram.example\"}", NULL},
-      {"A search that repeats", "search", "{\"q\":\"tram timetable\"}", NULL},
-      {"A confidence that falls", "write_draft", "{\"about\":\"trams\"}", NULL},
-      {"The search again, with a policy that asks", "search", "{\"q\":\"tram timetable\"}", ask_about_loops},
+      {"A tool that hangs (limit: half a second)", "fetch_page", "{\"url\":\"http://tram.example\"}", false, NULL},
+      {"A search that repeats", "search", "{\"q\":\"tram timetable\"}", true, NULL},
+      {"A confidence that falls", "write_draft", "{\"about\":\"trams\"}", false, NULL},
+      {"The search again, with a policy that asks", "search", "{\"q\":\"tram timetable\"}", true, ask_about_loops},
   };
   double confidence = 0.95;
   mend_error error = MEND_ERROR_INIT;
@@ -139,7 +140,7 @@ int main(void) {
   mend_status status = mend_tools_new(NULL, &tools);
   if (status == MEND_OK) status = add_tools(tools, &confidence, &error);
   for (size_t i = 0; i < sizeof stories / sizeof stories[0] && status == MEND_OK; i++) {
-    config.loop.enable = stories[i].tool[0] == 's'; /* one thing at a time */
+    config.loop.enable = stories[i].is_of_a_loop;
     status = heal(&stories[i], tools, &config, &error);
   }
   mend_tools_release(tools);

@@ -10,10 +10,10 @@ static uint64_t add(uint64_t total, uint64_t more) { return more == MEND_NONE ? 
 /* What was read from a cache and written into one is not in their input_tokens. */
 static void read_usage(mend__decoder *decoder, mend_str value) {
   enum { INPUT, OUTPUT, CACHE_READ, CACHE_WRITTEN, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "input_tokens"},
-                                    {.name = "output_tokens"},
-                                    {.name = "cache_read_input_tokens"},
-                                    {.name = "cache_creation_input_tokens"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("input_tokens")},
+                                     {.name = MEND_STR("output_tokens")},
+                                     {.name = MEND_STR("cache_read_input_tokens")},
+                                     {.name = MEND_STR("cache_creation_input_tokens")}};
   mend_usage usage = {MEND_NONE, MEND_NONE, MEND_NONE, MEND_NONE};
   if (!mend__json_fields_read(value, fields, COUNT)) return;
   usage.input = mend__json_count(fields[INPUT].value);
@@ -48,8 +48,10 @@ static void sign(mend__decoder *decoder, mend_str value) {
 /* A block of a whole reply, or the beginning of one of a stream: of a call `input` is {} there and no argument. */
 static void read_block(mend__decoder *decoder, mend_str block, int64_t index) {
   enum { KIND, TEXT, THINKING, SIGNATURE, ID, NAME, INPUT, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "type"}, {.name = "text"}, {.name = "thinking"}, {.name = "signature"},
-                                    {.name = "id"},   {.name = "name"}, {.name = "input"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("type")},     {.name = MEND_STR("text")},
+                                     {.name = MEND_STR("thinking")}, {.name = MEND_STR("signature")},
+                                     {.name = MEND_STR("id")},       {.name = MEND_STR("name")},
+                                     {.name = MEND_STR("input")}};
   if (!mend__json_fields_read(block, fields, COUNT)) return;
   if (mend__json_says(fields[KIND].value, "text")) {
     mend__decoder_piece(decoder, MEND_PART_TEXT, fields[TEXT].value);
@@ -66,8 +68,11 @@ static void read_block(mend__decoder *decoder, mend_str block, int64_t index) {
 
 static void read_delta(mend__decoder *decoder, mend_str delta, int64_t index) {
   enum { KIND, TEXT, THINKING, SIGNATURE, PARTIAL_JSON, COUNT };
-  mend__json_field fields[COUNT] = {
-      {.name = "type"}, {.name = "text"}, {.name = "thinking"}, {.name = "signature"}, {.name = "partial_json"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("type")},
+                                     {.name = MEND_STR("text")},
+                                     {.name = MEND_STR("thinking")},
+                                     {.name = MEND_STR("signature")},
+                                     {.name = MEND_STR("partial_json")}};
   const mend_str none = {NULL, 0};
   if (!mend__json_fields_read(delta, fields, COUNT)) return;
   if (mend__json_says(fields[KIND].value, "text_delta")) {
@@ -81,52 +86,53 @@ static void read_delta(mend__decoder *decoder, mend_str delta, int64_t index) {
   }
 }
 
-static mend__reading message_start(mend__decoder *decoder, const mend__json_field event[EVENT_COUNT], mend_str data) {
+static mend__reading message_start(mend__decoder *decoder, const mend__json_member event[EVENT_COUNT], mend_str data) {
   (void)data;
   mend__decoder_model(decoder, mend__json_find(event[MESSAGE].value, "model", NULL));
   read_usage(decoder, mend__json_find(event[MESSAGE].value, "usage", NULL));
   return MEND__READING_MORE;
 }
 
-static mend__reading block_start(mend__decoder *decoder, const mend__json_field event[EVENT_COUNT], mend_str data) {
+static mend__reading block_start(mend__decoder *decoder, const mend__json_member event[EVENT_COUNT], mend_str data) {
   (void)data;
   read_block(decoder, event[BLOCK].value, mend__json_index(event[INDEX].value));
   return MEND__READING_MORE;
 }
 
-static mend__reading block_delta(mend__decoder *decoder, const mend__json_field event[EVENT_COUNT], mend_str data) {
+static mend__reading block_delta(mend__decoder *decoder, const mend__json_member event[EVENT_COUNT], mend_str data) {
   (void)data;
   read_delta(decoder, event[DELTA].value, mend__json_index(event[INDEX].value));
   return MEND__READING_MORE;
 }
 
-static mend__reading message_delta(mend__decoder *decoder, const mend__json_field event[EVENT_COUNT], mend_str data) {
+static mend__reading message_delta(mend__decoder *decoder, const mend__json_member event[EVENT_COUNT], mend_str data) {
   (void)data;
   read_usage(decoder, event[USAGE].value);
   read_stop(decoder, mend__json_find(event[DELTA].value, "stop_reason", NULL));
   return MEND__READING_MORE;
 }
 
-static mend__reading message_stop(mend__decoder *decoder, const mend__json_field event[EVENT_COUNT], mend_str data) {
+static mend__reading message_stop(mend__decoder *decoder, const mend__json_member event[EVENT_COUNT], mend_str data) {
   (void)event, (void)data;
   return decoder->has_finish ? MEND__READING_COMPLETE : MEND__READING_MORE;
 }
 
-static mend__reading error_told(mend__decoder *decoder, const mend__json_field event[EVENT_COUNT], mend_str data) {
+static mend__reading error_told(mend__decoder *decoder, const mend__json_member event[EVENT_COUNT], mend_str data) {
   (void)event;
   return mend__decoder_fault(decoder, data);
 }
 
 static const struct {
   const char *type;
-  mend__reading (*read)(mend__decoder *decoder, const mend__json_field event[EVENT_COUNT], mend_str data);
+  mend__reading (*read)(mend__decoder *decoder, const mend__json_member event[EVENT_COUNT], mend_str data);
 } events[] = {{"content_block_delta", block_delta}, {"content_block_start", block_start},
               {"message_start", message_start},     {"message_delta", message_delta},
               {"message_stop", message_stop},       {"error", error_told}};
 
 mend__reading mend__anthropic_event(mend__decoder *decoder, mend_str name, mend_str data) {
-  mend__json_field event[EVENT_COUNT] = {{.name = "type"},  {.name = "index"}, {.name = "content_block"},
-                                         {.name = "delta"}, {.name = "usage"}, {.name = "message"}};
+  mend__json_member event[EVENT_COUNT] = {{.name = MEND_STR("type")},          {.name = MEND_STR("index")},
+                                          {.name = MEND_STR("content_block")}, {.name = MEND_STR("delta")},
+                                          {.name = MEND_STR("usage")},         {.name = MEND_STR("message")}};
   mend__json_fields_read(data, event, EVENT_COUNT);
   if (mend_str_equal(name, MEND_STR("error"))) return mend__decoder_fault(decoder, data);
   for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
@@ -137,8 +143,9 @@ mend__reading mend__anthropic_event(mend__decoder *decoder, mend_str name, mend_
 
 mend__reading mend__anthropic_whole(mend__decoder *decoder, mend_str body) {
   enum { KIND, CONTENT, MODEL, STOP_REASON, REPLY_USAGE, ERROR, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "type"},        {.name = "content"}, {.name = "model"},
-                                    {.name = "stop_reason"}, {.name = "usage"},   {.name = "error"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("type")},  {.name = MEND_STR("content")},
+                                     {.name = MEND_STR("model")}, {.name = MEND_STR("stop_reason")},
+                                     {.name = MEND_STR("usage")}, {.name = MEND_STR("error")}};
   mend_str block;
   int64_t index = 0;
   mend__json_fields_read(body, fields, COUNT);
@@ -148,8 +155,8 @@ mend__reading mend__anthropic_whole(mend__decoder *decoder, mend_str body) {
   if (!mend__json_is_array(fields[CONTENT].value)) return MEND__READING_MALFORMED;
   mend__decoder_model(decoder, fields[MODEL].value);
   read_usage(decoder, fields[REPLY_USAGE].value);
-  mend__json_elements blocks = mend__json_elements_of(fields[CONTENT].value);
-  while (mend__json_elements_next(&blocks, &block))
+  mend__json_items blocks = mend__json_items_of(fields[CONTENT].value);
+  while (mend__json_items_next(&blocks, &block))
     read_block(decoder, block, index++);
   read_stop(decoder, fields[STOP_REASON].value);
   return decoder->has_finish ? MEND__READING_COMPLETE : MEND__READING_MALFORMED;

@@ -1,3 +1,4 @@
+#include "core/options_size.h"
 #include "fallback/fallback_internal.h"
 #include "fallback/room.h"
 
@@ -86,16 +87,24 @@ static mend_status send_and_wait(question *asked, mend_model *model, const mend_
   return asked->status;
 }
 
+/* Refuses one that was not started from MEND_REPLY_INIT. */
+static mend_status check_reply(const mend_reply *reply, mend_error *error) {
+  mend_reply taken = MEND_REPLY_INIT;
+  if (reply == NULL) return mend_error_set(error, MEND_EINVAL, "mend_model_ask: ret_reply is NULL, expected one");
+  return mend__options_take(&taken, reply, "mend_reply", error);
+}
+
 mend_status mend__model_ask(mend_model *model, const mend_model_request *request, const mend__asking *asking,
                             mend_reply *ret_reply, mend_error *error) {
   question asked = {.asking = *asking, .reply = MEND_REPLY_INIT};
-  if (ret_reply == NULL) return mend_error_set(error, MEND_EINVAL, "mend_model_ask: ret_reply is NULL, expected one");
+  mend_status status = check_reply(ret_reply, error);
+  if (status != MEND_OK) return status;
   if (mend_loop_is_here(model->loop)) {
     return mend_error_set(error, MEND_EDEADLK, "mend_model_ask would wait for the loop's thread on that thread");
   }
   pthread_mutex_init(&asked.lock, NULL);
   pthread_cond_init(&asked.changed, NULL);
-  const mend_status status = send_and_wait(&asked, model, request, error);
+  status = send_and_wait(&asked, model, request, error);
   mend_reply_move(ret_reply, &asked.reply);
   pthread_cond_destroy(&asked.changed);
   pthread_mutex_destroy(&asked.lock);

@@ -61,7 +61,9 @@ void mend__budget_sentence(const mend__budget *budget, char ret_sentence[MEND__B
            mend__budget_left_usd(budget));
 }
 
-void mend__budget_settle(mend__budget *budget, const mend_usage *usage, const mend_model_facts *facts) {
+void mend__budget_settle(mend__budget *budget, const mend__budget *of_attempt, const mend_usage *usage,
+                         const mend_model_facts *facts) {
   const double usd = mend_model_cost_usd(facts, usage);
-  if (usd == usd) budget->spent_usd += usd;
+  budget->spent_usd += usd > of_attempt->spent_usd ? usd : of_attempt->spent_usd;
+  budget->attempts += of_attempt->attempts;
 }

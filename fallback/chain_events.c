@@ -1,11 +1,5 @@
 #include "fallback/chain_internal.h"
 
-static void publish(const mend_exchange *exchange, mend_event *event) {
-  event->call = exchange->request->call;
-  event->call_name = exchange->asked.call_name;
-  mend_run_publish(exchange->asked.run, event);
-}
-
 void mend__publish_retry(const mend_exchange *exchange, mend_str target, const char *class, uint64_t attempt,
                          double delay_ms) {
   if (exchange->asked.run == NULL) return;
@@ -14,7 +8,7 @@ void mend__publish_retry(const mend_exchange *exchange, mend_str target, const c
   event.error_type = mend_str_from(class);
   event.attempt = attempt;
   event.delay_ms = delay_ms;
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }
 
 void mend__publish_fallback(const mend_exchange *exchange, mend_str from, mend_str to, const char *class,
@@ -25,7 +19,7 @@ void mend__publish_fallback(const mend_exchange *exchange, mend_str from, mend_s
   event.to = to;
   event.error_type = mend_str_from(class);
   event.error = message;
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }
 
 /* A target counts as tried as soon as one of its lanes was. */
@@ -49,7 +43,7 @@ void mend__publish_exhausted(const mend_exchange *exchange, const mend__chain *c
   if (!json.failed) event.models_tried = (mend_str){json.data, json.len};
   event.last_error_type = mend_str_from(class);
   event.last_error = message;
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
   mend__buffer_free(&json);
 }
 
@@ -57,5 +51,5 @@ void mend__publish_recovered(const mend_exchange *exchange, mend_str target) {
   if (exchange->asked.run == NULL) return;
   mend_model_recovered_event event = MEND_MODEL_RECOVERED_EVENT_INIT;
   event.model = target;
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }

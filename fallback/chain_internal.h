@@ -3,13 +3,13 @@
  * A target is a model of the chain, a lane is a target with one of its provider's keys: what a request is sent through.
  * Lanes share breakers, each by what it has in common with others: its provider at one address, its model there, its
  * key there, or nothing (key and model). A walk is one request on its way through the chain: chain_walk.c has what
- * happens, chain_targets.c who is asked next. */
+ * happens, chain_decide.c what is done about a failure, chain_targets.c who is asked next, chain_end.c what the caller
+ * is told. */
 #ifndef MEND_FALLBACK_CHAIN_INTERNAL_H
 #define MEND_FALLBACK_CHAIN_INTERNAL_H
 
 #include "core/buffer.h"
 #include "fallback/breaker.h"
-#include "fallback/budget.h"
 #include "fallback/fallback_internal.h"
 #include "fallback/tables.h"
 
@@ -159,7 +159,7 @@ void mend__publish_exhausted(const mend_exchange *exchange, const mend__chain *c
                              const char *class, mend_str message);
 void mend__publish_recovered(const mend_exchange *exchange, mend_str target);
 
-/* ---- chain_walk.c: one request on its way ---- */
+/* ---- A walk: one request on its way ---- */
 
 /* All of it is on the loop's thread. It ends when it has answered its exchange, or when that was cancelled. */
 typedef struct mend__walk {
@@ -167,8 +167,7 @@ typedef struct mend__walk {
   mend_exchange *outer; /* the caller's */
   mend_exchange *inner; /* the attempt under way; NULL: none */
   mend__entry entry;
-  bool *tried; /* a lane each */
-  uint32_t attempts;
+  bool *tried;         /* a lane each */
   uint64_t attempt_ns; /* when the last one began */
   bool is_committed;   /* content has been handed on */
   bool is_stopped;     /* nobody wants an answer any more */
@@ -179,28 +178,63 @@ typedef struct mend__walk {
   bool only_keys_failed;
   unsigned dropped; /* parameters that this target is not sent */
   uint64_t above_window;
-  mend__budget budget;
   mend_timer *wait;
   mend__ledger ledger;
 } mend__walk;
 
+static inline bool mend__walk_is_resilient(const mend__walk *walk) {
+  return walk->chain->profile == MEND_FALLBACK_RESILIENT;
+}
+
+static inline const mend__target *mend__walk_target(const mend__walk *walk) {
+  return &walk->chain->targets[walk->chain->lanes[walk->entry.lane].target];
+}
+
+static inline double mend__walk_attempt_ms(const mend__walk *walk) {
+  return (double)(mend__exchange_now_ns(walk->outer) - walk->attempt_ns) / 1e6;
+}
+
+/* What became of an attempt that failed. It does not move: its failure's sentence may be in it. */
+typedef struct mend__ending {
+  mend_failure failure; /* called as its row is */
+  const mend_failure_signal *signal;
+  mend_failure_class class;
+  mend_reply *reply; /* well-formed, but empty: the answer when there is nobody else to ask; NULL: there is none */
+  char instead[MEND__INSTEAD_MAX];
+} mend__ending;
+
+/* ---- chain_walk.c: sends it on its way, hears what comes of it, and moves on ---- */
+
 mend_status mend__chain_begin(void *ctx, mend_exchange *exchange, mend_error *error);
 void mend__chain_cancel(void *ctx, mend_exchange *exchange);
 
-const mend__target *mend__walk_target(const mend__walk *walk);
-double mend__walk_attempt_ms(const mend__walk *walk);
-/* What follows may end the walk, and free it. */
-void mend__walk_send(mend__walk *walk);
-void mend__walk_succeed(mend__walk *walk, mend_reply *reply);
-void mend__walk_fail(mend__walk *walk, mend_failure *failure, const mend_failure_signal *signal);
-
 /* ---- chain_decide.c: what to do about an attempt that failed ---- */
 
-/* `reply`: one that is well-formed, but empty; it is the answer when there is nobody else to ask. NULL: there is
- * none. */
-void mend__walk_decide(mend__walk *walk, const mend_failure *failure, const mend_failure_signal *signal,
-                       mend_reply *reply);
+/* What happens next. */
+typedef enum mend__move {
+  MEND__MOVE_END,   /* it is the caller's to see */
+  MEND__MOVE_AGAIN, /* the same lane */
+  MEND__MOVE_WAIT,  /* the same lane when the wait it asked for is over */
+  MEND__MOVE_ON     /* another lane */
+} mend__move;
+
+/* Which row it is. */
+void mend__walk_classify(const mend__walk *walk, const mend_failure *failure, const mend_failure_signal *signal,
+                         mend_reply *reply, mend__ending *ret_ending);
+/* Decides, and tells the ledger and the breakers, whoever subscribes to that, too. */
+mend__move mend__walk_decide(mend__walk *walk, const mend__ending *ending);
 /* Of one that nobody wants any more. */
 void mend__walk_note_cancelled(mend__walk *walk, const mend_failure *failure, const mend_failure_signal *signal);
+/* After MOVE_ON: enters another lane. False: there is nobody left to ask. */
+bool mend__walk_enter_next(mend__walk *walk, const mend__ending *ending);
+
+/* ---- chain_end.c: all of them answer the exchange, and free the walk ---- */
+
+void mend__walk_free(mend__walk *walk);
+void mend__walk_succeed(mend__walk *walk, mend_reply *reply);
+/* The caller is told what the attempt said; or, when nobody is left to ask, what all of them did. */
+void mend__walk_propagate(mend__walk *walk, mend__ending *ending);
+void mend__walk_exhaust(mend__walk *walk, mend__ending *ending);
+void mend__walk_run_out_of_memory(mend__walk *walk);
 
 #endif

@@ -31,12 +31,8 @@ static size_t word_len(mend_str words) {
 
 static unsigned parameter_called(mend_str word) {
   for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
-    const size_t len = strlen(parameters[i].name);
-    if (word.len != len) continue;
-    size_t same = 0;
-    while (same < len && (word.ptr[same] | 0x20) == (parameters[i].name[same] | 0x20))
-      same++;
-    if (same == len) return parameters[i].parameter;
+    const mend_str name = mend_str_from(parameters[i].name);
+    if (word.len == name.len && mend__begins_in_any_case(word, name)) return parameters[i].parameter;
   }
   return 0;
 }

@@ -1,3 +1,4 @@
+#include "core/options_size.h"
 #include "fallback/chain_internal.h"
 
 static uint64_t now_ns(const mend__chain *chain) { return mend_clock_now(mend_loop_clock(chain->loop)).mono_ns; }
@@ -228,7 +229,7 @@ static mend_breaker lane_state(const mend__lane *lane) {
 void mend__chain_state(mend__chain *chain, size_t index, mend_target_state *ret_state) {
   const mend__target *target = &chain->targets[index];
   const uint64_t now = now_ns(chain);
-  mend_target_state state = {.size = ret_state->size, .model = target->name};
+  mend_target_state state = {.size = sizeof state, .model = target->name};
   pthread_mutex_lock(&chain->lock);
   const mend__lane *lane = best_lane(chain, target);
   const uint64_t until = lane_until(lane);
@@ -239,5 +240,5 @@ void mend__chain_state(mend__chain *chain, size_t index, mend_target_state *ret_
   state.requests = target->requests;
   state.failures = target->failures;
   pthread_mutex_unlock(&chain->lock);
-  memcpy(ret_state, &state, state.size < sizeof state ? state.size : sizeof state);
+  mend__options_give(ret_state, &state);
 }

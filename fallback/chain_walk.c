@@ -1,74 +1,129 @@
 #include "core/memory.h"
 #include "fallback/chain_internal.h"
 
-static void walk_free(mend__walk *walk) {
-  mend_timer_cancel(&walk->wait);
-  mend__ledger_free(&walk->ledger);
-  mend__free(walk->chain->allocator, walk->tried);
-  mend__free(walk->chain->allocator, walk);
-}
-
 static mend__walk *walk_new(mend__chain *chain, mend_exchange *outer) {
   mend__walk *walk = mend__alloc_zero(chain->allocator, sizeof *walk);
   if (walk == NULL) return NULL;
   walk->chain = chain;
   walk->outer = outer;
   walk->only_keys_failed = true;
-  walk->budget.limit_usd = outer->asked.max_cost_usd;
   mend__ledger_init(&walk->ledger, chain->allocator);
   walk->tried = mend__alloc_zero(chain->allocator, chain->lane_count * sizeof *walk->tried);
   if (walk->tried != NULL) return walk;
-  walk_free(walk);
+  mend__walk_free(walk);
   return NULL;
 }
 
-const mend__target *mend__walk_target(const mend__walk *walk) {
-  return &walk->chain->targets[walk->chain->lanes[walk->entry.lane].target];
+/* ---- Moves. Whether to ask again; else it waits, or has ended and is gone ---- */
+
+/* Counts from 1, with those of a chain in a chain. */
+static uint32_t next_number(const mend__walk *walk) { return walk->outer->attempt + walk->outer->budget.attempts; }
+
+static void tell_retry(const mend__walk *walk, const mend__ending *e, double delay_ms) {
+  mend__publish_retry(walk->outer, mend__walk_target(walk)->name, e->class.name, next_number(walk), delay_ms);
 }
 
-double mend__walk_attempt_ms(const mend__walk *walk) {
-  return (double)(mend__exchange_now_ns(walk->outer) - walk->attempt_ns) / 1e6;
+static bool go_again(mend__walk *walk, const mend__ending *e) {
+  tell_retry(walk, e, 0);
+  return true;
 }
 
-/* ---- Answers ---- */
-
-void mend__walk_fail(mend__walk *walk, mend_failure *failure, const mend_failure_signal *signal) {
-  failure->attempts = mend__ledger_text(&walk->ledger);
-  mend__exchange_fail_by(walk->outer, failure, signal);
-  walk_free(walk);
+static bool go_on(mend__walk *walk, mend__ending *e) {
+  const mend__target *from = mend__walk_target(walk);
+  if (!mend__walk_enter_next(walk, e)) {
+    mend__walk_exhaust(walk, e);
+    return false;
+  }
+  const mend__target *to = mend__walk_target(walk);
+  if (to == from) return go_again(walk, e);
+  mend__publish_fallback(walk->outer, from->name, to->name, e->class.name, e->failure.message);
+  return true;
 }
 
-static void run_out_of_memory(mend__walk *walk) {
+static void on_wait(void *ctx);
+
+static bool wait(mend__walk *walk, mend__ending *e) {
+  const double seconds = e->failure.retry_after_s;
+  const uint64_t ns = (uint64_t)(seconds * (double)MEND_SECOND_NS);
+  if (mend_loop_after(walk->chain->loop, ns, on_wait, walk, &walk->wait) != MEND_OK) return go_on(walk, e);
+  tell_retry(walk, e, seconds * 1e3);
+  return false;
+}
+
+static bool move(mend__walk *walk, const mend_failure *failure, const mend_failure_signal *signal, mend_reply *reply) {
+  mend__ending e;
+  mend__walk_classify(walk, failure, signal, reply, &e);
+  switch (mend__walk_decide(walk, &e)) {
+  case MEND__MOVE_AGAIN: return go_again(walk, &e);
+  case MEND__MOVE_WAIT: return wait(walk, &e);
+  case MEND__MOVE_ON: return go_on(walk, &e);
+  case MEND__MOVE_END: break;
+  }
+  mend__walk_propagate(walk, &e);
+  return false;
+}
+
+/* ---- Sending ---- */
+
+/* Another target may be cheaper. */
+static bool refuse_cost(mend__walk *walk) {
+  char sentence[MEND__BUDGET_SENTENCE_MAX];
   mend_failure failure = MEND_FAILURE_INIT;
   mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
-  failure.type = MEND_STR("no_memory");
-  signal.transport = "no_memory";
-  failure.message = MEND_STR("out of memory");
-  mend__walk_fail(walk, &failure, &signal);
+  mend__budget_sentence(&walk->outer->budget, sentence);
+  failure.message = mend_str_from(sentence);
+  signal.transport = "cost_limit";
+  walk->attempt_ns = mend__exchange_now_ns(walk->outer);
+  return move(walk, &failure, &signal, NULL);
 }
 
-static mend_status describe(mend__walk *walk, mend_reply *reply) {
-  const mend_str target = mend__walk_target(walk)->name;
-  mend__ledger_add(&walk->ledger,
-                   &(mend__attempt_end){.target = target, .class = "ok", .ms = mend__walk_attempt_ms(walk)});
-  const mend_str attempts = mend__ledger_text(&walk->ledger);
-  if (attempts.ptr == NULL) return MEND_ENOMEM;
-  const mend_status status = mend__reply_set(reply, &reply->attempts, attempts);
-  return status == MEND_OK ? mend__reply_set(reply, &reply->target, target) : status;
+/* What is left of the request's limits is the attempt's. Of the clocks the total one cannot run out before the
+ * caller's own, which began earlier. */
+static mend_model_request request_of(const mend__walk *walk) {
+  const mend_exchange *outer = walk->outer;
+  mend_model_request asked = outer->asked;
+  asked.clocks = outer->request->given.clocks;
+  mend__parameters_drop(&asked, walk->dropped);
+  if (asked.max_attempts > 0) asked.max_attempts -= outer->budget.attempts;
+  if (asked.max_cost_usd > 0) asked.max_cost_usd = mend__budget_left_usd(&outer->budget);
+  return asked;
 }
 
-void mend__walk_succeed(mend__walk *walk, mend_reply *reply) {
-  const bool recovered = mend__chain_succeed(walk->chain, &walk->entry);
-  if (recovered) mend__publish_recovered(walk->outer, mend__walk_target(walk)->name);
-  if (describe(walk, reply) != MEND_OK) {
-    run_out_of_memory(walk);
-    return;
+static void on_delta(void *ctx, const mend_delta *delta);
+static void on_done(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure,
+                    const mend_failure_signal *signal);
+
+static void send_attempt(mend__walk *walk) {
+  const mend__attempt attempt = {.of = walk->outer,
+                                 .asked = request_of(walk),
+                                 .number = next_number(walk),
+                                 .listener = {.delta = on_delta, .done = on_done, .ctx = walk}};
+  walk->attempt_ns = mend__exchange_now_ns(walk->outer);
+  if (mend__attempt_send(walk->chain->lanes[walk->entry.lane].model, &attempt, &walk->inner) == MEND_OK) return;
+  mend__chain_leave(walk->chain, &walk->entry);
+  mend__walk_run_out_of_memory(walk);
+}
+
+/* Asks in the lane that it has entered; what is too dear there moves on at once. */
+static void ask(mend__walk *walk) {
+  mend__budget *budget = &walk->outer->budget;
+  while (!mend__budget_allows(budget, &walk->outer->asked, &mend__walk_target(walk)->facts)) {
+    if (!refuse_cost(walk)) return;
   }
-  mend__exchange_finish_with(walk->outer, reply);
-  walk_free(walk);
+  send_attempt(walk);
 }
 
-/* ---- Attempts ---- */
+/* As of the end of an attempt, a subscriber may cancel the request meanwhile. */
+static void on_wait(void *ctx) {
+  mend__walk *walk = ctx;
+  mend_exchange *outer = walk->outer;
+  outer->inside++;
+  mend__chain_reenter(walk->chain, &walk->entry);
+  ask(walk);
+  outer->inside--;
+}
+
+/* ---- What an attempt tells ---- */
 
 static void on_delta(void *ctx, const mend_delta *delta) {
   mend__walk *walk = ctx;
@@ -83,8 +138,7 @@ static bool is_empty(const mend_reply *reply) {
 }
 
 static void on_reply(mend__walk *walk, mend_reply *reply) {
-  const bool is_seed = walk->chain->profile == MEND_FALLBACK_SEED;
-  if (is_seed || !is_empty(reply)) {
+  if (!mend__walk_is_resilient(walk) || !is_empty(reply)) {
     mend__walk_succeed(walk, reply);
     return;
   }
@@ -94,70 +148,37 @@ static void on_reply(mend__walk *walk, mend_reply *reply) {
   failure.usage = reply->usage;
   signal.transport = "empty_reply";
   signal.any_byte = true;
-  mend__walk_decide(walk, &failure, &signal, reply);
+  if (move(walk, &failure, &signal, reply)) ask(walk);
 }
 
-static void on_end(mend__walk *walk, mend_status status, mend_reply *reply, const mend_failure *failure,
+static void on_end(mend__walk *walk, mend_reply *reply, const mend_failure *failure,
                    const mend_failure_signal *signal) {
-  mend__budget_settle(&walk->budget, reply != NULL ? &reply->usage : &failure->usage, &mend__walk_target(walk)->facts);
   if (walk->is_stopped) {
     if (failure != NULL) mend__walk_note_cancelled(walk, failure, signal);
-    if (walk->is_left) walk_free(walk);
-  } else if (status == MEND_OK) {
+    if (walk->is_left) mend__walk_free(walk);
+  } else if (reply != NULL) {
     on_reply(walk, reply);
-  } else {
-    mend__walk_decide(walk, failure, signal, NULL);
+  } else if (move(walk, failure, signal, NULL)) {
+    ask(walk);
   }
+}
+
+static void settle(mend__walk *walk, const mend_usage *usage) {
+  mend__budget_settle(&walk->outer->budget, &walk->inner->budget, usage, &mend__walk_target(walk)->facts);
+  mend_exchange_release(walk->inner);
+  walk->inner = NULL;
 }
 
 /* A subscriber to what is published meanwhile may cancel the request: it is stopped afterwards, not in between. */
 static void on_done(void *ctx, mend_status status, mend_reply *reply, const mend_failure *failure,
                     const mend_failure_signal *signal) {
+  (void)status;
   mend__walk *walk = ctx;
   mend_exchange *outer = walk->outer;
-  mend_exchange_release(walk->inner);
-  walk->inner = NULL;
+  settle(walk, reply != NULL ? &reply->usage : &failure->usage);
   outer->inside++;
-  on_end(walk, status, reply, failure, signal);
+  on_end(walk, reply, failure, signal);
   outer->inside--;
-}
-
-/* Another target may be cheaper. */
-static void refuse_cost(mend__walk *walk) {
-  char sentence[MEND__BUDGET_SENTENCE_MAX];
-  mend_failure failure = MEND_FAILURE_INIT;
-  mend_failure_signal signal = MEND_FAILURE_SIGNAL_INIT;
-  mend__budget_sentence(&walk->budget, sentence);
-  failure.message = mend_str_from(sentence);
-  signal.transport = "cost_limit";
-  walk->attempt_ns = mend__exchange_now_ns(walk->outer);
-  mend__walk_decide(walk, &failure, &signal, NULL);
-}
-
-/* Of the clocks the total one cannot run out before the caller's own, which began earlier. */
-static void ask(mend__walk *walk) {
-  const mend__attempt attempt = {.of = walk->outer,
-                                 .number = walk->attempts + 1,
-                                 .clocks = walk->outer->request->given.clocks,
-                                 .listener = {.delta = on_delta, .done = on_done, .ctx = walk}};
-  const mend__lane *lane = &walk->chain->lanes[walk->entry.lane];
-  if (mend__attempt_send(lane->model, &attempt, &walk->inner) != MEND_OK) {
-    mend__chain_leave(walk->chain, &walk->entry);
-    run_out_of_memory(walk);
-    return;
-  }
-  mend__parameters_drop(&walk->inner->asked, walk->dropped);
-  if (walk->budget.limit_usd > 0) walk->inner->asked.max_cost_usd = mend__budget_left_usd(&walk->budget);
-  walk->attempts++;
-  walk->attempt_ns = mend__exchange_now_ns(walk->outer);
-}
-
-void mend__walk_send(mend__walk *walk) {
-  if (mend__budget_allows(&walk->budget, &walk->outer->asked, &mend__walk_target(walk)->facts)) {
-    ask(walk);
-  } else {
-    refuse_cost(walk);
-  }
 }
 
 /* ---- What the model of a chain does ---- */
@@ -169,7 +190,7 @@ mend_status mend__chain_begin(void *ctx, mend_exchange *exchange, mend_error *er
   mend_exchange_keep(exchange, walk);
   const mend__search search = {.tried = walk->tried, .is_first = true, .last_choice = chain->target_count};
   mend__chain_enter(chain, &search, &walk->entry);
-  mend__walk_send(walk);
+  ask(walk);
   return MEND_OK;
 }
 
@@ -184,5 +205,5 @@ void mend__chain_cancel(void *ctx, mend_exchange *exchange) {
   known.attempts = mend__ledger_text(&walk->ledger);
   mend__draft_note(exchange->draft, &known); /* without memory for it the failure has none */
   walk->is_left = walk->inner != NULL;
-  if (!walk->is_left) walk_free(walk);
+  if (!walk->is_left) mend__walk_free(walk);
 }

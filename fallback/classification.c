@@ -1,4 +1,5 @@
 #include "core/memory.h"
+#include "core/options_size.h"
 #include "fallback/classification_internal.h"
 #include "fallback/fallback_internal.h"
 #include "mend/json.h"
@@ -44,19 +45,13 @@ void mend_classification_release(mend_classification *table) {
 
 /* ---- Texts: those of the table are in lower case ---- */
 
-static bool starts_with(mend_str text, mend_str lower) {
-  if (text.len < lower.len) return false;
-  for (size_t i = 0; i < lower.len; i++) {
-    if (mend__lower(text.ptr[i]) != lower.ptr[i]) return false;
-  }
-  return true;
+static bool equals(mend_str text, mend_str lower) {
+  return text.len == lower.len && mend__begins_in_any_case(text, lower);
 }
-
-static bool equals(mend_str text, mend_str lower) { return text.len == lower.len && starts_with(text, lower); }
 
 static bool contains(mend_str text, mend_str lower) {
   for (; text.len >= lower.len; text.ptr++, text.len--) {
-    if (mend__lower(*text.ptr) == *lower.ptr && starts_with(text, lower)) return true;
+    if (mend__lower(*text.ptr) == *lower.ptr && mend__begins_in_any_case(text, lower)) return true;
   }
   return false;
 }
@@ -68,14 +63,6 @@ static bool any_of(const mend_classification *table, mend__texts_range range, me
     if (is(text, table->texts[range.first + i])) return true;
   }
   return range.count == 0;
-}
-
-static mend_str without_blanks_before(mend_str text) {
-  while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t' || *text.ptr == '\r' || *text.ptr == '\n')) {
-    text.ptr++;
-    text.len--;
-  }
-  return text;
 }
 
 /* ---- The body's text: a hundred fragments are looked for in it ---- */
@@ -212,7 +199,7 @@ static bool asks_for_reply(const mend__row *row) {
 
 static bool body_fits(const mend_classification *table, const mend__row *row, const sighting *seen) {
   const mend_str body = seen->signal.body;
-  if (!any_of(table, row->body_starts, body, starts_with)) return false;
+  if (!any_of(table, row->body_starts, body, mend__begins_in_any_case)) return false;
   for (size_t i = 0; i < row->path_count; i++) {
     if (!has_path(table, &row->paths[i], body)) return false;
   }
@@ -229,17 +216,11 @@ static bool row_fits(const mend_classification *table, const mend__row *row, con
          any_of(table, row->content_types, signal->content_type, contains) && body_fits(table, row, seen);
 }
 
-/* Of the size its caller knows. */
-static void give_class(const mend_failure_class *from, mend_failure_class *ret_class) {
-  const size_t size = ret_class->size < sizeof *from ? ret_class->size : sizeof *from;
-  memcpy((char *)ret_class + sizeof size, (const char *)from + sizeof size, size - sizeof size);
-}
-
 static mend_failure_signal known_part(const mend_failure_signal *signal) {
   mend_failure_signal known = MEND_FAILURE_SIGNAL_INIT;
   memcpy(&known, signal, signal->size < sizeof known ? signal->size : sizeof known);
   if (known.body.len > BODY_LIMIT) known.body.len = BODY_LIMIT;
-  known.body = without_blanks_before(known.body);
+  known.body = mend__skip_blanks(known.body);
   return known;
 }
 
@@ -250,14 +231,14 @@ void mend_classify(const mend_classification *table, const mend_failure_signal *
   note_trigrams(&seen);
   while (i + 1 < table->row_count && !row_fits(table, &table->rows[i], &seen))
     i++;
-  give_class(&table->rows[i].outcome, ret_class);
+  mend__options_give(ret_class, &table->rows[i].outcome);
 }
 
 void mend__classify_name(const mend_classification *table, mend_str name, mend_failure_class *ret_class) {
   size_t i = 0;
   while (i + 1 < table->row_count && !mend_str_equal(mend_str_from(table->rows[i].outcome.name), name))
     i++;
-  give_class(&table->rows[i].outcome, ret_class);
+  mend__options_give(ret_class, &table->rows[i].outcome);
 }
 
 const char *mend_failure_action_name(mend_failure_action action) {

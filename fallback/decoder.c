@@ -31,7 +31,19 @@ void mend__decoder_free(mend__decoder *decoder) {
   mend__series_free(&decoder->thoughts);
 }
 
+/* As a draft has them: a piece goes on in the last part, unless that is of another kind or signed. */
+static void count_part(mend__decoder *decoder, const mend_delta *delta) {
+  const bool goes_on = decoder->part_is_open && decoder->part_kind == delta->kind;
+  if (delta->kind == MEND_PART_CALL && delta->call_id.ptr == NULL) return;
+  if (delta->kind != MEND_PART_CALL && !goes_on) decoder->part_count++;
+  decoder->too_many_parts |= decoder->part_count > MEND__DECODER_PARTS_MAX;
+  decoder->part_kind = delta->kind;
+  decoder->part_is_open = delta->signature.len == 0;
+}
+
 void mend__decoder_tell(mend__decoder *decoder, const mend_delta *delta) {
+  count_part(decoder, delta);
+  if (decoder->too_many_parts) return;
   const bool is_content = delta->text.len > 0 || delta->kind == MEND_PART_CALL;
   decoder->any_content |= is_content;
   decoder->any_answer |= is_content && delta->kind != MEND_PART_THINKING;
@@ -174,8 +186,8 @@ void mend__decoder_log_probs(mend__decoder *decoder, mend_str array, const char 
   double log_probs[64];
   size_t count = 0;
   mend_str token;
-  mend__json_elements tokens = mend__json_elements_of(array);
-  while (mend__json_elements_next(&tokens, &token)) {
+  mend__json_items tokens = mend__json_items_of(array);
+  while (mend__json_items_next(&tokens, &token)) {
     const double log_prob = mend__json_number(mend__json_find(token, member, NULL));
     if (log_prob != log_prob) continue;
     log_probs[count++] = log_prob;
@@ -213,7 +225,7 @@ mend__reading mend__decoder_fault(mend__decoder *decoder, mend_str json) {
 }
 
 static mend__reading ended(mend__decoder *decoder, mend__reading reading, mend_str text) {
-  if (decoder->too_many_calls) reading = MEND__READING_MALFORMED;
+  if (decoder->too_many_calls || decoder->too_many_parts) reading = MEND__READING_MALFORMED;
   if (reading == MEND__READING_MALFORMED) keep_fault(decoder, text);
   return decoder->no_memory ? MEND__READING_NO_MEMORY : reading;
 }
@@ -246,7 +258,7 @@ static mend_str read_object(mend__decoder *decoder, mend_str text) {
 }
 
 mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_str data) {
-  const mend_str text = mend__json_trim(data);
+  const mend_str text = mend__skip_blanks(data);
   if (text.len == 0) return MEND__READING_MORE;
   if (mend_str_equal(text, MEND_STR("[DONE]"))) {
     return decoder->has_finish ? MEND__READING_COMPLETE : MEND__READING_MORE;
@@ -260,7 +272,7 @@ mend__reading mend__decoder_event(mend__decoder *decoder, mend_str name, mend_st
 }
 
 mend__reading mend__decoder_whole(mend__decoder *decoder, mend_str body) {
-  const mend_str object = read_object(decoder, mend__json_trim(body));
+  const mend_str object = read_object(decoder, mend__skip_blanks(body));
   if (object.len == 0) return ended(decoder, MEND__READING_MALFORMED, body);
   note_event(decoder, object);
   return ended(decoder, decoder->dialect->whole(decoder, object), body);

@@ -28,8 +28,8 @@ void mend__wire_init(mend__wire *wire, const mend_allocator *allocator);
 void mend__wire_free(mend__wire *wire);
 /* Puts before + value there. Out of memory shows in the header's buffer, and so in mend__wire_finish. */
 void mend__wire_header_add(mend__wire *wire, const char *name, const char *before, const char *value);
-/* The last step of writing: puts `extra` over the body (RFC 7396: objects merge, null takes a member away).
- * MEND_EINVAL, MEND_ENOMEM. */
+/* The last step of writing: puts `extra`, which is well-formed or absent, over the body (RFC 7396: objects merge, null
+ * takes a member away; what the body has not is added as it is). MEND_EINVAL, MEND_ENOMEM. */
 mend_status mend__wire_finish(mend__wire *wire, mend_str extra, mend_error *error);
 
 /* ---- What comes back (decoder.c, decoder_series.c, decoder_calls.c) ---- */
@@ -56,8 +56,9 @@ typedef struct mend__series {
   mend__buffer sources; /* where in `raw` its last pieces are, while they may be pieces of a key */
 } mend__series;
 
-/* In a reply: with more it is MALFORMED. */
+/* In a reply: with more it is MALFORMED. A part takes far more memory than a server has to send for it. */
 #define MEND__DECODER_CALLS_MAX 1024
+#define MEND__DECODER_PARTS_MAX 16384 /* of text and reasoning */
 /* A tool call as far as it has come. */
 typedef struct mend__decoder_call {
   int64_t place;               /* what the provider counts it as; -1: it does not */
@@ -83,7 +84,10 @@ typedef struct mend__decoder {
   bool has_model;     /* which model answers is told */
   bool refused;       /* what came as text is a refusal */
   bool any_raw;       /* of a stream */
-  bool no_memory, too_many_calls;
+  bool no_memory, too_many_calls, too_many_parts;
+  mend_part_kind part_kind; /* of the last part that has begun */
+  bool part_is_open;        /* it is not signed */
+  uint32_t part_count;
   mend__buffer fault;    /* after ERROR: the JSON the provider told it with; after MALFORMED: what it was, cut */
   mend__buffer text;     /* scratch: the piece as it came */
   mend__buffer told;     /* scratch: the piece that is told, when that is another */

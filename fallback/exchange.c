@@ -1,6 +1,5 @@
 #include "core/memory.h"
 #include "core/options_size.h"
-#include "fallback/budget.h"
 #include "fallback/exchange_internal.h"
 
 /* ---- Memory ---- */
@@ -183,13 +182,12 @@ static bool announce(mend_exchange *exchange) {
   return is_open(exchange);
 }
 
-/* A chain has a budget of its own, and what is left of it is its targets'. */
+/* A chain asks each of its targets' prices. */
 static bool is_affordable(mend_exchange *exchange) {
-  mend__budget budget = {.limit_usd = exchange->asked.max_cost_usd};
   char sentence[MEND__BUDGET_SENTENCE_MAX];
   if (exchange->model->sort == MEND__MODEL_FORWARDS) return true;
-  if (mend__budget_allows(&budget, &exchange->asked, &exchange->model->facts)) return true;
-  mend__budget_sentence(&budget, sentence);
+  if (mend__budget_allows(&exchange->budget, &exchange->asked, &exchange->model->facts)) return true;
+  mend__budget_sentence(&exchange->budget, sentence);
   mend__exchange_end_by(exchange, MEND_EFAILED, "cost_limit", sentence);
   return false;
 }
@@ -200,6 +198,7 @@ static void run_begin(void *ctx) {
   if (exchange->state != MEND__EXCHANGE_NEW) return; /* cancelled already */
   exchange->state = MEND__EXCHANGE_OPEN;
   exchange->has_begun = true;
+  exchange->budget.attempts = exchange->model->sort == MEND__MODEL_ANSWERS; /* those of a chain are made by its walk */
   mend__clocks_start(&exchange->clocks, &exchange->asked.clocks, mend__exchange_now_ns(exchange));
   if (!announce(exchange) || !is_affordable(exchange)) return;
   const mend_status status = call_begin(exchange, &error);
@@ -236,6 +235,7 @@ static void keep_total_only(mend_model_clocks *clocks) { *clocks = (mend_model_c
 
 void mend__exchange_begin(mend_exchange *exchange, mend_exchange **ret_exchange) {
   if (exchange->model->sort == MEND__MODEL_FORWARDS) keep_total_only(&exchange->asked.clocks);
+  exchange->budget.limit_usd = exchange->asked.max_cost_usd;
   if (ret_exchange != NULL) *ret_exchange = mend_exchange_retain(exchange);
   mend__loop_post_own(exchange->model->loop, &exchange->begin);
 }

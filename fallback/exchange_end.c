@@ -1,5 +1,7 @@
 #include "fallback/exchange_internal.h"
 
+#include <math.h>
+
 /* ---- The end ---- */
 
 static void call_cancel(mend_exchange *exchange) {
@@ -49,12 +51,13 @@ void mend__exchange_succeed(mend_exchange *exchange, mend_reply *reply) {
   tell_end(exchange, MEND_OK, reply, NULL, NULL);
 }
 
-/* What the failing function left out and the exchange knows. */
+/* What the failing function left out and the exchange knows; a wait that is none was not told. */
 static void complete_failure(const mend_exchange *exchange, mend_failure *failure, mend_failure_signal *signal,
                              char instead[MEND__INSTEAD_MAX]) {
   const mend__draft *draft = exchange->draft;
   failure->after_content = signal->after_content = mend__exchange_has_content(exchange);
   signal->streaming = exchange->asked.stream;
+  if (!isfinite(failure->retry_after_s) || failure->retry_after_s < 0) failure->retry_after_s = MEND_NAN;
   if (signal->provider.len == 0) signal->provider = exchange->model->provider;
   if (failure->usage.input == MEND_NONE && failure->usage.output == MEND_NONE) failure->usage = draft->usage;
   if (failure->attempts.ptr == NULL) failure->attempts = (mend_str){draft->attempts.data, draft->attempts.len};

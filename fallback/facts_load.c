@@ -1,9 +1,8 @@
 /* A table of facts about models, from its JSON. */
 #include "core/memory.h"
 #include "core/nearest.h"
-#include "core/text.h"
 #include "fallback/facts_internal.h"
-#include "mend/json.h"
+#include "fallback/loading.h"
 
 #include <stddef.h>
 
@@ -13,7 +12,8 @@ enum { DEPTH = 2, TOKENS_MAX = 1000000000 };
 typedef struct facts_loader {
   mend_json json;
   mend_model_table *table;
-  char *texts; /* room for what is left of the patterns */
+  char *texts;    /* room for what is left of the patterns */
+  unsigned given; /* bits of the members of a model that were there */
   mend_error *error;
 } facts_loader;
 
@@ -22,11 +22,7 @@ static mend__model_entry *entry_of(facts_loader *loader) { return &loader->table
 /* ---- Errors: pattern, member, place ---- */
 
 static mend_status refuse(const facts_loader *loader, mend_status status) {
-  const char *place = loader->json.slice.ptr != NULL ? loader->json.slice.ptr : loader->json.text.ptr;
-  const bool quoted = loader->json.token == MEND_JSON_STRING || loader->json.token == MEND_JSON_KEY;
-  mend__error_place(loader->error,
-                    (mend_str){loader->json.text.ptr, (size_t)(place - loader->json.text.ptr) - (quoted ? 1 : 0)});
-  return status;
+  return mend__refuse_token(&loader->json, status, loader->error);
 }
 
 static mend_status expected(facts_loader *loader, const char *member, const char *expectation) {
@@ -90,7 +86,10 @@ static mend_status unknown_member(facts_loader *loader) {
 
 static mend_status load_member(facts_loader *loader) {
   for (size_t i = 0; i < MEMBER_COUNT; i++) {
-    if (mend_json_is(&loader->json, mend_str_from(members[i].name))) return members[i].load(loader, &members[i]);
+    if (!mend_json_is(&loader->json, mend_str_from(members[i].name))) continue;
+    if ((loader->given >> i & 1) != 0) return expected(loader, members[i].name, "it to be given once");
+    loader->given |= 1u << i;
+    return members[i].load(loader, &members[i]);
   }
   return unknown_member(loader);
 }
@@ -102,6 +101,7 @@ static mend_status load_model(facts_loader *loader) {
   const size_t len = mend_json_unescape(loader->json.slice, loader->texts);
   *entry = (mend__model_entry){.pattern = {loader->texts, len}, .facts = MEND_MODEL_FACTS_INIT};
   loader->texts += len;
+  loader->given = 0;
   if (len == 0) return refuse(loader, mend_error_set(loader->error, MEND_EINVAL, "a pattern is empty"));
   if (mend_json_next(&loader->json) != MEND_JSON_OBJECT) return expected(loader, "its facts", "an object");
   while (mend_json_next(&loader->json) == MEND_JSON_KEY) {
@@ -129,9 +129,8 @@ static mend_status count_models(mend_str json, size_t *ret_count, mend_error *er
   if (status != MEND_OK) return status;
   mend_json_init(&members_of, json, DEPTH);
   if (mend_json_next(&members_of) != MEND_JSON_OBJECT) {
-    mend_error_set(error, MEND_EINVAL, "expected an object of facts by model");
-    mend__error_place(error, (mend_str){json.ptr, 0});
-    return MEND_EINVAL;
+    return mend__refuse_at(&members_of, json.ptr,
+                           mend_error_set(error, MEND_EINVAL, "expected an object of facts by model"), error);
   }
   while (mend_json_next(&members_of) == MEND_JSON_KEY) {
     mend_json_value(&members_of, &value);

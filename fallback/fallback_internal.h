@@ -4,6 +4,7 @@
 #define MEND_FALLBACK_INTERNAL_H
 
 #include "core/buffer.h"
+#include "fallback/budget.h"
 #include "loop/room.h"
 #include "mend/fallback.h"
 
@@ -155,7 +156,7 @@ struct mend_exchange {
   atomic_size_t references; /* one is the loop's, from when it is sent until after its end */
   mend_model *model;
   mend__request *request;
-  mend_model_request asked; /* request->given with this exchange's own clocks */
+  mend_model_request asked; /* request->given, or what a chain has made of it for this attempt */
   uint32_t attempt;
   mend_model_listener told; /* a user's, behind `listener` */
   mend__listener listener;
@@ -168,6 +169,7 @@ struct mend_exchange {
   unsigned inside;  /* functions of the model's, and of this exchange called by it, that are under way */
   bool owes_cancel; /* it was ended inside of one: vtable.cancel is called by let_go, unless the model answers first */
   mend__clocks clocks;
+  mend__budget budget;
   double first_content_ms;
   mend__draft *draft;
   void *kept; /* by the model */
@@ -184,12 +186,11 @@ void mend__exchange_begin(mend_exchange *exchange, mend_exchange **ret_exchange)
 mend_status mend__exchange_send(mend_model *model, const mend_model_request *request, const mend__listener *listener,
                                 mend_exchange **ret_exchange, mend_error *error);
 
-/* One attempt of a chain at a request, as that was asked of it: another exchange with the same call, on the same
- * loop. */
+/* One attempt of a chain at a request: another exchange with the same call, on the same loop. */
 typedef struct mend__attempt {
-  mend_exchange *of;
-  uint32_t number; /* from 1, in model.request */
-  mend_model_clocks clocks;
+  const mend_exchange *of;
+  mend_model_request asked; /* of->asked, with the attempt's own settings and limits */
+  uint32_t number;          /* from 1, in model.request */
   mend__listener listener;
 } mend__attempt;
 /* On the loop's thread; nothing is told inside this call. The caller releases *ret_exchange. MEND_ENOMEM. */
@@ -230,6 +231,8 @@ void mend__failure_complete(mend_failure *failure, const mend_failure_signal *si
 
 /* ---- model_events.c: on the request's run, where there is one ---- */
 
+/* As one of the request's call. */
+void mend__exchange_publish(const mend_exchange *exchange, mend_event *event);
 void mend__exchange_publish_request(const mend_exchange *exchange);
 void mend__exchange_publish_delta(const mend_exchange *exchange, const mend_delta *delta);
 void mend__exchange_publish_usage(const mend_exchange *exchange, const mend_usage *usage);

@@ -22,11 +22,11 @@ static uint64_t add(uint64_t a, uint64_t b) {
 /* Thoughts are not in their count of what came out. */
 static void read_usage(mend__decoder *decoder, mend_str value) {
   enum { PROMPT, TOOL_PROMPT, CANDIDATES, THOUGHTS, CACHED, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "promptTokenCount"},
-                                    {.name = "toolUsePromptTokenCount"},
-                                    {.name = "candidatesTokenCount"},
-                                    {.name = "thoughtsTokenCount"},
-                                    {.name = "cachedContentTokenCount"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("promptTokenCount")},
+                                     {.name = MEND_STR("toolUsePromptTokenCount")},
+                                     {.name = MEND_STR("candidatesTokenCount")},
+                                     {.name = MEND_STR("thoughtsTokenCount")},
+                                     {.name = MEND_STR("cachedContentTokenCount")}};
   if (!mend__json_fields_read(value, fields, COUNT)) return;
   const uint64_t thoughts = mend__json_count(fields[THOUGHTS].value);
   const mend_usage usage = {
@@ -40,7 +40,7 @@ static void read_usage(mend__decoder *decoder, mend_str value) {
 /* Calls come whole, each in a part. */
 static void read_call(mend__decoder *decoder, mend_str value, mend_str signature) {
   enum { ID, NAME, ARGS, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "id"}, {.name = "name"}, {.name = "args"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("id")}, {.name = MEND_STR("name")}, {.name = MEND_STR("args")}};
   if (!mend__json_fields_read(value, fields, COUNT)) return;
   mend__decoder_call *call = mend__decoder_call_at(decoder, -1, fields[ID].value, fields[NAME].value);
   mend__decoder_call_args(decoder, call, fields[ARGS].value);
@@ -49,8 +49,10 @@ static void read_call(mend__decoder *decoder, mend_str value, mend_str signature
 
 static void read_part(mend__decoder *decoder, mend_str value) {
   enum { TEXT, THOUGHT, CALL, SIGNATURE, COUNT };
-  mend__json_field fields[COUNT] = {
-      {.name = "text"}, {.name = "thought"}, {.name = "functionCall"}, {.name = "thoughtSignature"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("text")},
+                                     {.name = MEND_STR("thought")},
+                                     {.name = MEND_STR("functionCall")},
+                                     {.name = MEND_STR("thoughtSignature")}};
   if (!mend__json_fields_read(value, fields, COUNT)) return;
   if (fields[CALL].value.ptr != NULL) {
     read_call(decoder, fields[CALL].value, fields[SIGNATURE].value);
@@ -64,12 +66,14 @@ static void read_part(mend__decoder *decoder, mend_str value) {
 /* Whether it is the one that counts: `extra` may ask for several. */
 static bool read_candidate(mend__decoder *decoder, mend_str value) {
   enum { INDEX, CONTENT, FINISH, LOG_PROBS, COUNT };
-  mend__json_field fields[COUNT] = {
-      {.name = "index"}, {.name = "content"}, {.name = "finishReason"}, {.name = "logprobsResult"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("index")},
+                                     {.name = MEND_STR("content")},
+                                     {.name = MEND_STR("finishReason")},
+                                     {.name = MEND_STR("logprobsResult")}};
   mend_str part;
   if (!mend__json_fields_read(value, fields, COUNT) || mend__json_index(fields[INDEX].value) > 0) return false;
-  mend__json_elements parts = mend__json_elements_of(mend__json_find(fields[CONTENT].value, "parts", NULL));
-  while (mend__json_elements_next(&parts, &part))
+  mend__json_items parts = mend__json_items_of(mend__json_find(fields[CONTENT].value, "parts", NULL));
+  while (mend__json_items_next(&parts, &part))
     read_part(decoder, part);
   mend__decoder_log_probs(decoder, mend__json_find(fields[LOG_PROBS].value, "chosenCandidates", NULL),
                           "logProbability");
@@ -83,20 +87,20 @@ static bool read_reply(mend__decoder *decoder, const mend_str *candidates, mend_
   mend_str candidate;
   const mend_str blocked = mend__json_find(feedback, "blockReason", NULL);
   if (mend__json_is_string(blocked)) mend__decoder_finish(decoder, MEND_FINISH_FILTER, blocked);
-  mend__json_elements elements = mend__json_elements_of(*candidates);
+  mend__json_items elements = mend__json_items_of(*candidates);
   bool any = blocked.ptr != NULL;
-  while (mend__json_elements_next(&elements, &candidate))
+  while (mend__json_items_next(&elements, &candidate))
     any |= read_candidate(decoder, candidate);
   return any;
 }
 
 static mend__reading read_document(mend__decoder *decoder, mend_str document, bool *any) {
   enum { CANDIDATES, FEEDBACK, USAGE, MODEL, ERROR, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "candidates"},
-                                    {.name = "promptFeedback"},
-                                    {.name = "usageMetadata"},
-                                    {.name = "modelVersion"},
-                                    {.name = "error"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("candidates")},
+                                     {.name = MEND_STR("promptFeedback")},
+                                     {.name = MEND_STR("usageMetadata")},
+                                     {.name = MEND_STR("modelVersion")},
+                                     {.name = MEND_STR("error")}};
   mend__json_fields_read(document, fields, COUNT);
   if (fields[ERROR].value.ptr != NULL) return mend__decoder_fault(decoder, document);
   mend__decoder_model(decoder, fields[MODEL].value);

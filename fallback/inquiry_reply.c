@@ -1,11 +1,11 @@
 /* One request to a provider: what comes back. */
 #include "core/memory.h"
+#include "core/text.h"
 #include "fallback/inquiry.h"
 #include "fallback/json_fields.h"
 #include "fallback/retry_after.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 /* An error's status has come: for so long its body may take. */
 #define ERROR_BODY_NS (5 * MEND_SECOND_NS)
@@ -41,10 +41,13 @@ static void fail_empty(mend__inquiry *self, const mend__http_end *end) {
   mend__inquiry_fail(self, "empty_reply", &self->body, happened, end);
 }
 
-_Static_assert(MEND__DECODER_CALLS_MAX == 1024, "as the sentence below says");
+#define NUMBER(macro) NUMBER_OF(macro)
+#define NUMBER_OF(number) #number
 
 static const char *what_is_malformed(const mend__decoder *decoder) {
-  return decoder->too_many_calls ? "the reply has more than 1024 tool calls" : "the reply is not well-formed";
+  if (decoder->too_many_calls) return "the reply has more than " NUMBER(MEND__DECODER_CALLS_MAX) " tool calls";
+  if (decoder->too_many_parts) return "the reply has more than " NUMBER(MEND__DECODER_PARTS_MAX) " parts";
+  return "the reply is not well-formed";
 }
 
 /* Answers with what was read of a reply with a good status. */
@@ -126,25 +129,19 @@ static void gather_error(mend__inquiry *self, mend_str bytes) {
 
 /* ---- Which of them it is ---- */
 
-static bool is_of_type(mend_str content_type, const char *type) {
-  const size_t len = strlen(type);
-  return content_type.len >= len && strncasecmp(content_type.ptr, type, len) == 0;
-}
-
 /* Some servers that stream as asked do not say that they do. */
 static mend__reply_form form_by_head(const mend__inquiry *self, mend_str content_type) {
-  if (is_of_type(content_type, "text/event-stream")) return MEND__FORM_STREAM;
+  if (mend__begins_in_any_case(content_type, MEND_STR("text/event-stream"))) return MEND__FORM_STREAM;
   if (!mend_exchange_request(self->exchange)->stream) return MEND__FORM_DOCUMENT;
-  return content_type.len == 0 || is_of_type(content_type, "text/plain") ? MEND__FORM_OPEN : MEND__FORM_DOCUMENT;
+  return content_type.len == 0 || mend__begins_in_any_case(content_type, MEND_STR("text/plain")) ? MEND__FORM_OPEN
+                                                                                                 : MEND__FORM_DOCUMENT;
 }
 
 /* An event begins with the name of a field, a colon, or U+FEFF; empty lines before say nothing. */
 static mend__reply_form form_by_beginning(mend_str bytes) {
-  for (size_t i = 0; i < bytes.len; i++) {
-    if (memchr(" \t\r\n", bytes.ptr[i], 4) != NULL) continue;
-    return memchr("dei:r\xef", bytes.ptr[i], 6) != NULL ? MEND__FORM_STREAM : MEND__FORM_DOCUMENT;
-  }
-  return MEND__FORM_OPEN;
+  const mend_str text = mend__skip_blanks(bytes);
+  if (text.len == 0) return MEND__FORM_OPEN;
+  return memchr("dei:r\xef", text.ptr[0], 6) != NULL ? MEND__FORM_STREAM : MEND__FORM_DOCUMENT;
 }
 
 /* ---- What the HTTP client tells ---- */

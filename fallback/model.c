@@ -56,7 +56,7 @@ mend_model *mend_model_retain(mend_model *model) {
 static void destroy(void *ctx) {
   mend_model *model = ctx;
   if (model->vtable.destroy != NULL) model->vtable.destroy(model->ctx);
-  if (model->table != NULL) mend_classification_release(model->table);
+  mend_classification_release(model->table);
   mend__free(model->allocator, model);
 }
 

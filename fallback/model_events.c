@@ -8,10 +8,10 @@ static mend_run *run_of(const mend_exchange *exchange) {
   return exchange->model->sort == MEND__MODEL_FORWARDS ? NULL : exchange->asked.run;
 }
 
-static void publish(const mend_exchange *exchange, mend_event *event) {
+void mend__exchange_publish(const mend_exchange *exchange, mend_event *event) {
   event->call = exchange->request->call;
   event->call_name = exchange->asked.call_name;
-  mend_run_publish(run_of(exchange), event);
+  mend_run_publish(exchange->asked.run, event);
 }
 
 void mend__exchange_publish_request(const mend_exchange *exchange) {
@@ -21,7 +21,7 @@ void mend__exchange_publish_request(const mend_exchange *exchange) {
   event.provider = exchange->model->provider;
   event.messages = mend_messages_count(exchange->asked.messages);
   event.attempt = exchange->attempt;
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }
 
 static mend_str name_of_kind(mend_part_kind kind) {
@@ -35,7 +35,7 @@ void mend__exchange_publish_delta(const mend_exchange *exchange, const mend_delt
   event.text = delta->text.ptr != NULL ? delta->text : MEND_STR("");
   event.delta_kind = name_of_kind(delta->kind);
   event.bytes = delta->text.len;
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }
 
 void mend__exchange_publish_usage(const mend_exchange *exchange, const mend_usage *usage) {
@@ -48,7 +48,7 @@ void mend__exchange_publish_usage(const mend_exchange *exchange, const mend_usag
   event.output_tokens = usage->output;
   event.cost_usd = mend_model_cost_usd(&exchange->model->facts, usage);
   event.tokens = (usage->input != MEND_NONE ? usage->input : 0) + (usage->output != MEND_NONE ? usage->output : 0);
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }
 
 void mend__exchange_publish_response(const mend_exchange *exchange, const mend_reply *reply) {
@@ -59,7 +59,7 @@ void mend__exchange_publish_response(const mend_exchange *exchange, const mend_r
   event.text = reply->text;
   event.finish_reason = mend_str_from(mend_finish_name(reply->finish));
   event.duration_ms = mend__exchange_ms(exchange);
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }
 
 void mend__exchange_publish_error(const mend_exchange *exchange, const mend_failure *failure) {
@@ -71,5 +71,5 @@ void mend__exchange_publish_error(const mend_exchange *exchange, const mend_fail
   event.error = failure->message;
   if (failure->http_status != 0) event.http_status = failure->http_status;
   event.duration_ms = mend__exchange_ms(exchange);
-  publish(exchange, &event.event);
+  mend__exchange_publish(exchange, &event.event);
 }

@@ -13,7 +13,7 @@ static const mend__finish_word words[] = {
 /* A piece of the call in this place, or of the one with this id. */
 static void read_function(mend__decoder *decoder, int64_t place, mend_str id, mend_str value) {
   enum { NAME, ARGUMENTS, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "name"}, {.name = "arguments"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("name")}, {.name = MEND_STR("arguments")}};
   mend__json_fields_read(value, fields, COUNT);
   mend__decoder_call *call = mend__decoder_call_at(decoder, place, id, fields[NAME].value);
   const mend_str arguments = fields[ARGUMENTS].value;
@@ -23,7 +23,8 @@ static void read_function(mend__decoder *decoder, int64_t place, mend_str id, me
 
 static void read_call(mend__decoder *decoder, mend_str value) {
   enum { INDEX, ID, FUNCTION, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "index"}, {.name = "id"}, {.name = "function"}};
+  mend__json_member fields[COUNT] = {
+      {.name = MEND_STR("index")}, {.name = MEND_STR("id")}, {.name = MEND_STR("function")}};
   if (!mend__json_fields_read(value, fields, COUNT)) return;
   read_function(decoder, mend__json_index(fields[INDEX].value), fields[ID].value, fields[FUNCTION].value);
 }
@@ -34,8 +35,8 @@ static void read_calls(mend__decoder *decoder, mend_str calls, mend_str old_call
   if (calls.ptr == NULL && mend__json_is_object(old_call)) {
     read_function(decoder, 0, (mend_str){NULL, 0}, old_call);
   }
-  mend__json_elements elements = mend__json_elements_of(calls);
-  while (mend__json_elements_next(&elements, &call))
+  mend__json_items elements = mend__json_items_of(calls);
+  while (mend__json_items_next(&elements, &call))
     read_call(decoder, call);
 }
 
@@ -43,8 +44,8 @@ static void read_calls(mend__decoder *decoder, mend_str calls, mend_str old_call
 static void read_content(mend__decoder *decoder, mend_str value) {
   mend_str part;
   mend__decoder_piece(decoder, MEND_PART_TEXT, value);
-  mend__json_elements parts = mend__json_elements_of(value);
-  while (mend__json_elements_next(&parts, &part))
+  mend__json_items parts = mend__json_items_of(value);
+  while (mend__json_items_next(&parts, &part))
     mend__decoder_piece(decoder, MEND_PART_TEXT, mend__json_find(part, "text", NULL));
 }
 
@@ -52,8 +53,9 @@ static void read_content(mend__decoder *decoder, mend_str value) {
  * both. */
 static void read_message(mend__decoder *decoder, mend_str value) {
   enum { CONTENT, REASONING_CONTENT, REASONING, REFUSAL, CALLS, OLD_CALL, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "content"}, {.name = "reasoning_content"}, {.name = "reasoning"},
-                                    {.name = "refusal"}, {.name = "tool_calls"},        {.name = "function_call"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("content")},    {.name = MEND_STR("reasoning_content")},
+                                     {.name = MEND_STR("reasoning")},  {.name = MEND_STR("refusal")},
+                                     {.name = MEND_STR("tool_calls")}, {.name = MEND_STR("function_call")}};
   if (!mend__json_fields_read(value, fields, COUNT)) return;
   const int reasoning = fields[REASONING_CONTENT].value.ptr != NULL ? REASONING_CONTENT : REASONING;
   mend__decoder_piece(decoder, MEND_PART_THINKING, fields[reasoning].value);
@@ -65,8 +67,11 @@ static void read_message(mend__decoder *decoder, mend_str value) {
 /* Whether it is the one that counts: `extra` may ask for several. */
 static bool read_choice(mend__decoder *decoder, mend_str value) {
   enum { INDEX, DELTA, MESSAGE, LOG_PROBS, FINISH, COUNT };
-  mend__json_field fields[COUNT] = {
-      {.name = "index"}, {.name = "delta"}, {.name = "message"}, {.name = "logprobs"}, {.name = "finish_reason"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("index")},
+                                     {.name = MEND_STR("delta")},
+                                     {.name = MEND_STR("message")},
+                                     {.name = MEND_STR("logprobs")},
+                                     {.name = MEND_STR("finish_reason")}};
   if (!mend__json_fields_read(value, fields, COUNT) || mend__json_index(fields[INDEX].value) > 0) return false;
   const int message = fields[DELTA].value.ptr != NULL ? DELTA : MESSAGE;
   read_message(decoder, fields[message].value);
@@ -78,8 +83,11 @@ static bool read_choice(mend__decoder *decoder, mend_str value) {
 
 static mend__reading read_document(mend__decoder *decoder, mend_str document, bool *any_choice) {
   enum { CHOICES, USAGE, MODEL, ERROR, OBJECT, COUNT };
-  mend__json_field fields[COUNT] = {
-      {.name = "choices"}, {.name = "usage"}, {.name = "model"}, {.name = "error"}, {.name = "object"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("choices")},
+                                     {.name = MEND_STR("usage")},
+                                     {.name = MEND_STR("model")},
+                                     {.name = MEND_STR("error")},
+                                     {.name = MEND_STR("object")}};
   mend_str choice;
   mend__json_fields_read(document, fields, COUNT);
   if (fields[ERROR].value.ptr != NULL || mend__json_says(fields[OBJECT].value, "error")) {
@@ -87,8 +95,8 @@ static mend__reading read_document(mend__decoder *decoder, mend_str document, bo
   }
   mend__decoder_model(decoder, fields[MODEL].value);
   mend__openai_usage(decoder, fields[USAGE].value, usage_names);
-  mend__json_elements choices = mend__json_elements_of(fields[CHOICES].value);
-  while (mend__json_elements_next(&choices, &choice))
+  mend__json_items choices = mend__json_items_of(fields[CHOICES].value);
+  while (mend__json_items_next(&choices, &choice))
     *any_choice |= read_choice(decoder, choice);
   return MEND__READING_MORE;
 }

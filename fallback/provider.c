@@ -2,15 +2,13 @@
 #include "core/text.h"
 #include "fallback/provider_internal.h"
 
-#include <strings.h>
-
 /* ---- Base URLs ---- */
 
-static mend_str after_scheme(const char *url) {
-  static const char *const schemes[] = {"https://", "http://"};
+static mend_str after_scheme(mend_str url) {
+  const mend_str schemes[] = {MEND_STR("https://"), MEND_STR("http://")};
   for (int i = 0; i < 2; i++) {
-    const size_t len = strlen(schemes[i]);
-    if (strncasecmp(url, schemes[i], len) == 0) return mend_str_from(url + len);
+    const size_t len = schemes[i].len;
+    if (mend__begins_in_any_case(url, schemes[i])) return (mend_str){url.ptr + len, url.len - len};
   }
   return (mend_str){NULL, 0};
 }
@@ -25,7 +23,7 @@ static bool has_odd_characters(mend_str text) {
 }
 
 mend_status mend__base_url_check(const char *base_url, mend_error *error) {
-  const mend_str whole = mend_str_from(base_url), rest = after_scheme(base_url);
+  const mend_str whole = mend_str_from(base_url), rest = after_scheme(whole);
   const mend_str shown = {base_url, strcspn(base_url, "?#")};
   if (has_any(whole, "@")) {
     return mend_error_set(error, MEND_EINVAL, "a base URL with credentials in it: keys are given as keys");

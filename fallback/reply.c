@@ -12,10 +12,11 @@ const char *mend_finish_name(mend_finish finish) {
   return "unknown";
 }
 
-/* Members behind the first, which is its size, as far as both know them. */
+/* Members behind the first, which is its size, as far as both know them; of one that is all zeroes nothing. */
 static void copy_members(mend_reply *to, const mend_reply *from) {
   const size_t size = to->size < from->size ? to->size : from->size;
-  memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t), size - sizeof(size_t));
+  if (size <= sizeof size) return;
+  memcpy((char *)to + sizeof size, (const char *)from + sizeof size, size - sizeof size);
 }
 
 void mend_reply_clear(mend_reply *reply) {

@@ -1,3 +1,4 @@
+#include "core/double_text.h"
 #include "core/memory.h"
 #include "core/options_size.h"
 #include "fallback/fallback_internal.h"
@@ -49,8 +50,9 @@ static mend_status check_numbers(const mend_model_request *request, mend_error *
   };
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     if (is_limit(numbers[i].value) || (numbers[i].may_be_absent && isnan(numbers[i].value))) continue;
-    return mend_error_set(error, MEND_EINVAL, "request: %s is %g, expected a number from 0", numbers[i].name,
-                          numbers[i].value);
+    char shown[MEND__DOUBLE_TEXT_SIZE];
+    mend__double_text(numbers[i].value, shown);
+    return mend_error_set(error, MEND_EINVAL, "request: %s is %s, expected a number from 0", numbers[i].name, shown);
   }
   return MEND_OK;
 }
@@ -93,6 +95,7 @@ static mend_status check(const mend__request *request, mend_error *error) {
 
 /* The elements may be of another version of mend_tool_spec. */
 static mend_status take_tools(mend__request *request, const mend_model_request *given, mend_error *error) {
+  const mend_tool_spec defaults = MEND_TOOL_SPEC_INIT;
   if (given->tool_count == 0) return MEND_OK;
   if (given->tools == NULL) {
     return mend_error_set(error, MEND_EINVAL, "request: tools is NULL, expected as many as tool_count says: %zu",
@@ -101,14 +104,7 @@ static mend_status take_tools(mend__request *request, const mend_model_request *
   if (given->tool_count > SIZE_MAX / sizeof *request->tools) return MEND_ENOMEM;
   request->tools = mend__alloc_zero(request->allocator, given->tool_count * sizeof *request->tools);
   if (request->tools == NULL) return MEND_ENOMEM;
-  const char *place = (const char *)given->tools;
-  for (size_t i = 0; i < given->tool_count; i++) {
-    request->tools[i].size = sizeof(mend_tool_spec);
-    const mend_status status = mend__options_take(&request->tools[i], place, "mend_tool_spec", error);
-    if (status != MEND_OK) return status;
-    place += given->tools->size;
-  }
-  return MEND_OK;
+  return mend__options_take_list(request->tools, &defaults, given->tools, given->tool_count, "mend_tool_spec", error);
 }
 
 static size_t pack(mend__request *request, char *block) {

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <time.h>
 
 /* ---- Times ---- */
@@ -113,17 +112,9 @@ static bool read_duration(mend_str text, uint64_t wall_ns, double *ret_seconds) 
   return true;
 }
 
-static mend_str trim(mend_str text) {
-  while (text.len > 0 && strchr(" \t", text.ptr[0]) != NULL)
-    text = (mend_str){text.ptr + 1, text.len - 1};
-  while (text.len > 0 && strchr(" \t", text.ptr[text.len - 1]) != NULL)
-    text.len--;
-  return text;
-}
-
 bool mend__wait_read(mend_str given, uint64_t wall_ns, double *ret_seconds) {
   char text[TIME_MAX + 1] = "";
-  const mend_str trimmed = trim(given);
+  const mend_str trimmed = mend__trim(given);
   if (trimmed.len == 0 || trimmed.len > TIME_MAX) return false;
   memcpy(text, trimmed.ptr, trimmed.len);
   return read_duration(trimmed, wall_ns, ret_seconds) || read_http_date(text, wall_ns, ret_seconds) ||
@@ -140,18 +131,17 @@ static bool read_header(const mend__http_head *head, const char *name, uint64_t 
 /* Puts the name of the header that says how much is left of the limit whose reset `name` says; false for another
  * header. */
 static bool remaining_of(mend_str name, char ret_name[TIME_MAX + 1]) {
-  static const char before[] = "x-ratelimit-reset", behind[] = "-reset", anthropic[] = "anthropic-ratelimit-";
-  const size_t before_len = sizeof before - 1, behind_len = sizeof behind - 1;
-  if (name.len > before_len + 24) return false;
-  if (name.len >= before_len && strncasecmp(name.ptr, before, before_len) == 0) {
-    snprintf(ret_name, TIME_MAX + 1, "x-ratelimit-remaining%.*s", (int)(name.len - before_len), name.ptr + before_len);
+  const mend_str begin = MEND_STR("x-ratelimit-reset"), anthropic = MEND_STR("anthropic-ratelimit-");
+  const mend_str end = MEND_STR("-reset");
+  if (name.len > begin.len + 24) return false;
+  if (mend__begins_in_any_case(name, begin)) {
+    snprintf(ret_name, TIME_MAX + 1, "x-ratelimit-remaining%.*s", (int)(name.len - begin.len), name.ptr + begin.len);
     return true;
   }
-  if (name.len < sizeof anthropic + behind_len || strncasecmp(name.ptr, anthropic, sizeof anthropic - 1) != 0 ||
-      strncasecmp(name.ptr + name.len - behind_len, behind, behind_len) != 0) {
-    return false;
-  }
-  snprintf(ret_name, TIME_MAX + 1, "%.*s-remaining", (int)(name.len - behind_len), name.ptr);
+  if (name.len <= anthropic.len + end.len || !mend__begins_in_any_case(name, anthropic)) return false;
+  const size_t len = name.len - end.len;
+  if (!mend__begins_in_any_case((mend_str){name.ptr + len, end.len}, end)) return false;
+  snprintf(ret_name, TIME_MAX + 1, "%.*s-remaining", (int)len, name.ptr);
   return true;
 }
 
@@ -183,9 +173,8 @@ double mend__retry_after_of_head(const mend__http_head *head, uint64_t wall_ns) 
 double mend__retry_after_of_body(mend_str body) {
   double seconds;
   mend_str detail;
-  mend__json_elements details =
-      mend__json_elements_of(mend__json_find(mend__json_first(body), "error", "details", NULL));
-  while (mend__json_elements_next(&details, &detail)) {
+  mend__json_items details = mend__json_items_of(mend__json_find(mend__json_first(body), "error", "details", NULL));
+  while (mend__json_items_next(&details, &detail)) {
     const mend_str delay = mend__json_inside(mend__json_find(detail, "retryDelay", NULL));
     if (delay.ptr != NULL && read_duration(delay, 0, &seconds)) return bounded(seconds);
   }

@@ -3,8 +3,8 @@
 #define MEND_FALLBACK_SCRIPTED_LOADER_H
 
 #include "core/nearest.h"
+#include "fallback/loading.h"
 #include "fallback/scripted.h"
-#include "mend/json.h"
 
 typedef struct mend__script_loader {
   mend__script *script;

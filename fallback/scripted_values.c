@@ -6,13 +6,8 @@
 
 /* ---- Errors ---- */
 
-/* Where the token begins that was read last. */
 mend_status mend__script_at_token(const mend__script_loader *l, mend_status status) {
-  const mend_json *json = &l->json;
-  const bool quoted = json->token == MEND_JSON_STRING || json->token == MEND_JSON_KEY;
-  const size_t place = json->slice.ptr != NULL ? (size_t)(json->slice.ptr - json->text.ptr) - quoted : 0;
-  mend__error_place(l->error, (mend_str){json->text.ptr, place});
-  return status;
+  return mend__refuse_token(&l->json, status, l->error);
 }
 
 mend_status mend__script_expected(const mend__script_loader *l, const char *name, const char *expectation) {

@@ -5,19 +5,13 @@
 
 /* ---- Characters ---- */
 
-static int hex_value(char digit) {
-  if (mend__is_digit(digit)) return digit - '0';
-  const char c = mend__lower(digit);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* A backslash before anything else than what JSON has behind one is itself. */
 size_t mend__escape_len(mend_str text) {
   if (text.ptr[0] != '\\') return 1;
   if (text.len < 2) return 2;
   if (text.ptr[1] != 'u') return text.ptr[1] != '\0' && strchr("\"\\/bfnrt", text.ptr[1]) != NULL ? 2 : 1;
   for (size_t i = 2; i < MEND__ESCAPE_MAX && i < text.len; i++) {
-    if (hex_value(text.ptr[i]) < 0) return 1;
+    if (mend__hex_value(text.ptr[i]) < 0) return 1;
   }
   return MEND__ESCAPE_MAX;
 }
@@ -26,7 +20,7 @@ int mend__escape_value(mend_str character) {
   const char *text = character.ptr;
   if (character.len == 1) return (unsigned char)text[0];
   if (text[1] != 'u') return strchr("\"\\/", text[1]) != NULL ? text[1] : -1;
-  return text[2] == '0' && text[3] == '0' ? hex_value(text[4]) * 16 + hex_value(text[5]) : -1;
+  return text[2] == '0' && text[3] == '0' ? mend__hex_value(text[4]) * 16 + mend__hex_value(text[5]) : -1;
 }
 
 /* ---- How many bytes at the beginning of a text are to be covered ---- */
@@ -115,7 +109,7 @@ static void cover(char *text, size_t len, const search *what) {
 static bool is_any(const mend__secrets *secrets) { return secrets != NULL && secrets->count > 0; }
 
 static bool is_document(mend_str text) {
-  return mend_json_check(mend__json_trim(text), MEND_JSON_DEPTH_MAX, NULL) == MEND_OK;
+  return mend_json_check(mend__skip_blanks(text), MEND_JSON_DEPTH_MAX, NULL) == MEND_OK;
 }
 
 /* In a document a backslash that is none may be a part of an escape. */

@@ -26,8 +26,7 @@ mend_status mend__attempt_send(mend_model *model, const mend__attempt *attempt, 
   mend_exchange *exchange;
   const mend_status status = mend__exchange_new(model, mend__request_retain(attempt->of->request), &exchange);
   if (status != MEND_OK) return status;
-  exchange->asked = attempt->of->asked;
-  exchange->asked.clocks = attempt->clocks;
+  exchange->asked = attempt->asked;
   exchange->attempt = attempt->number;
   exchange->listener = attempt->listener;
   mend__exchange_begin(exchange, ret_exchange);

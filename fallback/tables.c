@@ -35,7 +35,7 @@ mend_status mend__tables_load(const mend_fallback_options *options, mend__tables
 }
 
 void mend__tables_release(mend__tables *tables) {
-  if (tables->rows != NULL) mend_classification_release(tables->rows);
+  mend_classification_release(tables->rows);
   mend_model_table_release(tables->models);
 }
 

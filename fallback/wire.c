@@ -34,7 +34,7 @@ void mend__wire_header_add(mend__wire *wire, const char *name, const char *befor
 
 /* ---- Putting one JSON object over another ---- */
 
-static void merge(mend__buffer *json, mend_str below, mend_str above);
+static bool merge(mend__buffer *json, mend_str below, mend_str above);
 
 /* The value of `key`, which was just read, in another object; also when it is null. */
 static mend_str find(mend_str object, const mend_json *key) {
@@ -49,34 +49,39 @@ static mend_str find(mend_str object, const mend_json *key) {
   return found;
 }
 
-static void merge_member(mend__buffer *json, mend_str key, mend_str below, mend_str above) {
-  if (above.ptr != NULL && above.ptr[0] == 'n') return;
+static bool merge_member(mend__buffer *json, mend_str key, mend_str below, mend_str above) {
+  if (above.ptr != NULL && above.ptr[0] == 'n') return true;
   mend__json_comma(json);
   mend__buffer_bytes(json, key.ptr - 1, key.len + 2);
   mend__buffer_char(json, ':');
-  merge(json, below, above);
+  return merge(json, below, above);
 }
 
-static void merge(mend__buffer *json, mend_str below, mend_str above) {
+/* Goes through both: what only `above` has is added behind. */
+static bool merge_members(mend__buffer *json, mend_str object, mend_str other_object, bool is_below) {
+  mend_json members;
+  mend_str value;
+  mend_json_init(&members, object, MEND_JSON_DEPTH_MAX);
+  mend_json_next(&members);
+  while (mend_json_next(&members) == MEND_JSON_KEY) {
+    const mend_str key = members.slice, other = find(other_object, &members);
+    if (mend_json_value(&members, &value) != MEND_OK) return false;
+    if (is_below && !merge_member(json, key, value, other)) return false;
+    if (!is_below && other.ptr == NULL && !merge_member(json, key, other, value)) return false;
+  }
+  return members.token == MEND_JSON_OBJECT_END;
+}
+
+/* False: one of them is deeper than what can be read. */
+static bool merge(mend__buffer *json, mend_str below, mend_str above) {
   if (!mend__json_is_object(above) || !mend__json_is_object(below)) {
     mend__buffer_str(json, above.ptr != NULL ? above : below);
-    return;
+    return true;
   }
-  const mend_str both[] = {below, above};
   mend__buffer_char(json, '{');
-  for (int i = 0; i < 2; i++) {
-    mend_json members;
-    mend_str value;
-    mend_json_init(&members, both[i], MEND_JSON_DEPTH_MAX);
-    mend_json_next(&members);
-    while (mend_json_next(&members) == MEND_JSON_KEY) {
-      const mend_str key = members.slice, other = find(both[1 - i], &members);
-      if (mend_json_value(&members, &value) != MEND_OK) break;
-      if (i == 0) merge_member(json, key, value, other);
-      if (i == 1 && other.ptr == NULL) merge_member(json, key, other, value);
-    }
-  }
+  const bool merged = merge_members(json, below, above, true) && merge_members(json, above, below, false);
   mend__buffer_char(json, '}');
+  return merged;
 }
 
 static mend_status put_over(mend__buffer *body, mend_str extra, mend_error *error) {
@@ -84,10 +89,11 @@ static mend_status put_over(mend__buffer *body, mend_str extra, mend_error *erro
   if (!mend__json_is_object(extra)) {
     return mend_error_set(error, MEND_EINVAL, "extra is \"%.*s\", expected a JSON object", MEND_STR_ARG(extra));
   }
-  const mend_status status = mend_json_check(extra, MEND_JSON_DEPTH, error);
-  if (status != MEND_OK) return status;
   mend__buffer_init(&merged, body->allocator);
-  merge(&merged, (mend_str){body->data, body->len}, extra);
+  if (!merge(&merged, mend__buffer_text(body), extra)) {
+    mend__buffer_free(&merged);
+    return mend_error_set(error, MEND_EINVAL, "extra cannot be put over a request that is nested so deeply");
+  }
   mend__buffer_free(body);
   *body = merged;
   return MEND_OK;

@@ -25,7 +25,7 @@ void mend__waiting_end(mend_bus *bus);
 mend_status mend__models_open(mend_healing_runner *runner, const mend_healing_options *options, mend_str models,
                               mend_error *error);
 
-/* ---- runner.c ---- */
+/* ---- A runner and its scope ---- */
 
 /* What is counted of a scope's run. A publish on another thread may be counting when the scope and its runner are gone,
  * so the scope and its subscription have a reference each. */
@@ -70,5 +70,23 @@ struct mend_healing_runner {
   bool leaving;
   mend__healing_scope scope;
 };
+
+/* ---- scope_parts.c ---- */
+
+/* What was set up is taken down again when a later step fails. */
+mend_status mend__scope_set_up(mend_healing_runner *runner, mend_error *error);
+void mend__scope_take_down(mend_healing_runner *runner);
+/* The loop lets go of the scope's run. Also done by taking down. */
+void mend__scope_stop_waiting(mend_healing_runner *runner);
+
+/* ---- scope_words.c ---- */
+
+/* `healing.started`, before it `run.started` of a run that is the scope's to tell. Errors: those of mend_run_publish,
+ * MEND_ENOMEM. */
+mend_status mend__scope_say_started(mend_healing_runner *runner, mend_error *error);
+/* `healing.stopped`, and `run.finished` likewise. */
+void mend__scope_say_stopped(mend_healing_runner *runner, uint64_t abandoned);
+/* NULL is allowed. */
+void mend__scope_report(mend_healing_runner *runner, uint64_t abandoned, mend_healing_report *ret_report);
 
 #endif

@@ -15,9 +15,8 @@ static mend_status take_options(mend_healing_options *ret_options, mend_options 
   if (status == MEND_OK) status = mend__options_take_tree(ret_config, ret_options->config, error);
   if (status != MEND_OK) return status;
   if (!(ret_options->exit_grace_s >= 0) || isinf(ret_options->exit_grace_s)) {
-    return mend_error_set(error, MEND_EINVAL,
-                          "mend_healing_options.exit_grace_s: %g is out of range, expected seconds >= 0",
-                          ret_options->exit_grace_s);
+    return mend__options_refuse_number("mend_healing_options.exit_grace_s", ret_options->exit_grace_s, "seconds >= 0",
+                                       error);
   }
   if (ret_options->watchdog_count > 0 && ret_options->watchdogs == NULL) {
     return mend_error_set(error, MEND_EINVAL,
@@ -84,12 +83,22 @@ static mend_status find_bus(mend_bus *given, mend_bus **ret_bus, mend_error *err
   return MEND_OK;
 }
 
+/* It notices who enters or leaves while he enters: a subscriber of what that publishes. */
+static bool init_lock(pthread_mutex_t *lock) {
+  pthread_mutexattr_t attributes;
+  if (pthread_mutexattr_init(&attributes) != 0) return false;
+  const bool ok = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK) == 0 &&
+                  pthread_mutex_init(lock, &attributes) == 0;
+  pthread_mutexattr_destroy(&attributes);
+  return ok;
+}
+
 static mend_healing_runner *runner_alloc(mend_bus *bus, const mend_healing_options *options,
                                          const mend_options *config) {
   const mend_allocator *allocator = mend_bus_allocator(bus);
   mend_healing_runner *runner = mend__alloc_zero(allocator, sizeof *runner);
   if (runner == NULL) return NULL;
-  if (pthread_mutex_init(&runner->lock, NULL) != 0) {
+  if (!init_lock(&runner->lock)) {
     mend__free(allocator, runner);
     return NULL;
   }

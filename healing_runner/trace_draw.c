@@ -5,6 +5,7 @@
  *       fetch                        | #######                                |      15.7 s  error       3 attempts
  */
 #include "core/buffer.h"
+#include "core/columns.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "healing_runner/tracer_internal.h"
@@ -93,26 +94,22 @@ static mend_str first_character(mend_str text) { return (mend_str){text.ptr, men
 
 static mend_str behind(mend_str text, mend_str piece) { return (mend_str){text.ptr + piece.len, text.len - piece.len}; }
 
-static size_t count_characters(mend_str text) {
-  size_t count = 0;
-  for (; text.len > 0; count++)
-    text = behind(text, first_character(text));
-  return count;
-}
-
-/* At most `width` characters, the last ones ".." where that is not all. What cannot be printed becomes "?". Returns how
+/* At most `width` columns, the last ones ".." where that is not all. What cannot be printed becomes "?". Returns how
  * many were written. */
 static size_t write_text(mend__buffer *out, mend_str text, size_t width) {
-  const size_t count = count_characters(text);
-  const size_t kept = count <= width ? count : width - 2;
-  for (size_t i = 0; i < kept; i++) {
+  const size_t room = mend__columns(text) <= width ? width : width - 2;
+  size_t written = 0;
+  while (text.len > 0) {
     const mend_str character = first_character(text);
+    const size_t columns = mend__columns(character);
+    if (columns > room - written) break;
     mend__buffer_str(out, mend__is_printable(character) ? character : MEND_STR("?"));
+    written += columns;
     text = behind(text, character);
   }
-  if (kept == count) return kept;
+  if (text.len == 0) return written;
   mend__buffer_str(out, MEND_STR(".."));
-  return width;
+  return written + 2;
 }
 
 static void write_column(mend__buffer *out, mend_str text, size_t width) {

@@ -50,8 +50,8 @@ static void count_attempt(mend__span *span, uint64_t attempt) {
   if (attempt > span->attempts) span->attempts = (uint32_t)attempt;
 }
 
-/* Whether the call is traced. A later attempt goes on with the span of the first; while that is open, only one that
- * says so is another attempt, and else the same start told twice. */
+/* Whether the call is traced. A later attempt goes on with the span of the first and gives it its name, for it may ask
+ * another model; while that is open, only one that says so is another attempt, and else the same start told twice. */
 static bool begin_call(mend_tracer *tracer, mend__traced_run *run, const call_event *begun) {
   const mend_event *event = begun->event;
   if (event->call == 0) return false;
@@ -59,12 +59,12 @@ static bool begin_call(mend_tracer *tracer, mend__traced_run *run, const call_ev
   if (span == NULL) {
     span = mend__spans_begin(&tracer->spans, run, event, begun->kind, begun->parent);
     if (span == NULL) return false;
-    mend__span_set_name(span, begun->name);
   } else if (span->is_open) {
     if (begun->attempt == MEND_NONE) return true;
   } else if (!mend__spans_reopen(&tracer->spans, run, span)) {
     return false;
   }
+  mend__span_set_name(span, begun->name);
   count_attempt(span, begun->attempt);
   return true;
 }

@@ -1,4 +1,4 @@
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 /* ---- Why ---- */
 
@@ -65,7 +65,7 @@ void mend__run_state_abort(mend__run_state *state, const mend__passage *passage,
   mend__abort *abort = abort_new(state->allocator, reason, source);
   mend__abort_retain(abort); /* a reset may come between */
   if (mark(state, passage, abort)) {
-    mend__run_state_cancel(state, is_doomed, abort, mend__abort_reason(abort));
+    mend__open_calls_cancel(state, is_doomed, abort, mend__abort_reason(abort));
     mend__abort_watches_tell(state, mend__abort_reason(abort));
   } else {
     mend__abort_release(abort);

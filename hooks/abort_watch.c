@@ -1,5 +1,5 @@
 #include "hooks/abort_watch.h"
-#include "hooks/hooks_internal.h"
+#include "hooks/run_internal.h"
 
 /* ---- Watching ---- */
 

@@ -1,7 +1,6 @@
 /* A boundary: a run, tools and hooks. What a call passes is in attempt.c. */
 #include "core/options_size.h"
-#include "core/text.h"
-#include "hooks/hooks_internal.h"
+#include "hooks/boundary_internal.h"
 
 /* ---- Life ---- */
 
@@ -101,16 +100,9 @@ mend_status mend_boundary_add_watchdog_hook(mend_boundary *boundary, const char 
                                             mend_error *error) {
   if (boundary == NULL) return mend_error_set(error, MEND_EINVAL, "watchdog hook: its boundary is NULL");
   if (name == NULL) name = "watchdog";
-  const size_t len = strnlen(name, MEND__HOOK_NAME_SIZE);
-  if (len == 0 || len == MEND__HOOK_NAME_SIZE) {
-    return mend_error_set(error, MEND_EINVAL, "watchdog hook: its name has %s bytes, expected 1 to %d",
-                          len == 0 ? "no" : "too many", MEND__HOOK_NAME_SIZE - 1);
-  }
-  if (!mend__is_printable((mend_str){name, len})) {
-    return mend_error_set(error, MEND_EINVAL, "watchdog hook: its name: expected UTF-8 without control characters");
-  }
-  const mend_status status =
-      mend__decider_add(boundary->run_state, boundary, name, policy != NULL ? policy : mend_default_policy, ctx);
+  mend_status status = mend__name_check_c("watchdog hook: its name", name, MEND__HOOK_NAME_SIZE - 1, error);
+  if (status != MEND_OK) return status;
+  status = mend__decider_add(boundary->run_state, boundary, name, policy != NULL ? policy : mend_default_policy, ctx);
   if (status == MEND_OK) return MEND_OK;
   return mend_error_set(error, status, "watchdog hook %s: %s", name, mend_status_message(status));
 }

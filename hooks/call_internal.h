@@ -1,26 +1,11 @@
-/* Private to hooks/: calls, from both sides (docs/internals/boundary.md).
- *
- * A passage is a call's way through the boundary, as its flow sees it: from the first before to the last after hook. A
- * mend_call is what one run of a tool sees of it. A passage has one at a time, and a new one for every attempt, so
- * whoever keeps an old one cannot answer a later attempt. */
+/* Private to hooks/: a call as its tool sees it: what it tells, what it is answered, how it lands
+ * (docs/internals/boundary.md). A flow sees a passage (passage_internal.h), which has one of these for each attempt. */
 #ifndef MEND_HOOKS_CALL_INTERNAL_H
 #define MEND_HOOKS_CALL_INTERNAL_H
 
 #include "core/texts.h"
 #include "hooks/answer.h"
-#include "hooks/hooks_internal.h"
-
-typedef struct mend__passage mend__passage;
-
-/* What is to be called: as an agent asks for it, or as a hook wants it. All borrowed. */
-typedef struct mend__target {
-  mend_str tool;
-  mend_str args;
-  mend_hash args_hash;
-  const mend_tool *own;        /* a tool that is in no registry; NULL: by name */
-  mend__tool_entry *own_entry; /* holds it, if it is not blocking */
-  void *own_ctx;
-} mend__target;
+#include "hooks/boundary_internal.h"
 
 /* ---- answer.c: what a tool answers ---- */
 
@@ -119,8 +104,8 @@ typedef enum mend__launching {
   MEND__LAUNCH_AWAITED  /* it will land; the passage belongs to whoever it lands on */
 } mend__launching;
 
-/* Runs the tool of the passage's call, or begins to. */
-mend__launching mend__launch(mend__passage *passage, const mend__target *target);
+/* Runs the tool that the passage's attempt is to run, or begins to. */
+mend__launching mend__launch(mend__passage *passage);
 /* Whether its tool was run, once it has landed. */
 static inline bool mend__call_has_run(const mend_call *call) {
   return call->kind == MEND_TOOL_POOLED ? call->job.state == MEND__JOB_TAKEN : call->ran;
@@ -129,144 +114,5 @@ static inline bool mend__call_has_run(const mend_call *call) {
 void mend__call_land(mend_call *call);
 /* Once the call has landed: nothing of the library looks at its token any more. */
 void mend__call_settle(mend_call *call);
-
-/* What a thread waits on for what others do. It may be freed as soon as it was rung often enough. */
-typedef struct mend__bell {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  size_t rung;
-} mend__bell;
-#define MEND__BELL_INIT                                                                                                \
-  { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
-void mend__bell_ring(mend__bell *bell);
-/* Waits until it was rung so many times, which then do not count any more. */
-void mend__bell_await(mend__bell *bell, size_t times);
-void mend__bell_end(mend__bell *bell);
-
-/* ---- passage.c: a call, from its opening to its end ---- */
-
-struct mend__passage {
-  mend__open_link open; /* must be first */
-  mend__passage *next_of_hash;
-  mend__abort_frame *frame;
-  uint32_t frame_depth;
-  mend__abort *abort; /* why its calls are marked as aborted */
-  bool has_thread;    /* false: nobody is in it, its tool is awaited and somebody else will come */
-  pthread_t thread;
-  mend_call *call; /* of this attempt; replaced under the run's lock */
-
-  mend_boundary *boundary; /* its calls hold it */
-  uint64_t number;
-  mend_str name;
-  mend_str tool;   /* as asked for at first */
-  uint64_t within; /* the call whose tool makes it, or MEND_NONE */
-  mend_str note;
-  mend_result *result;             /* the flow's own */
-  bool has_begun;                  /* its first attempt */
-  atomic_uint_fast64_t started_ns; /* of this attempt */
-  bool incomplete;                 /* there was no memory for all of the result's texts */
-  mend_status error;               /* why it could not be published */
-
-  atomic_uint holds; /* until launching has returned, and until the call has landed: who lifts the last one goes on */
-  mend__bell *bell;  /* its caller waits for it; NULL: it goes on where its call lands */
-  void (*go_on)(mend__passage *passage);
-  mend__passage *next_told;
-};
-
-/* Errors: MEND_EINVAL when it names no tool. */
-mend_status mend__target_check(const mend__target *target, mend_error *error);
-/* Opens a passage for `given` on the boundary. Sets *ret_target, whose args are checked. Errors are told by the result
- * as well; then it is not open and mend__passage_end is not called. */
-mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary, const mend__target *given,
-                                const mend_call_options *options, mend_result *result, mend__target *ret_target);
-/* A call of its own for a further attempt. MEND_ENOMEM. */
-mend_status mend__passage_renew(mend__passage *passage);
-/* Closes it, and returns what the flow returns. */
-mend_status mend__passage_end(mend__passage *passage);
-/* The same in two steps, between which somebody is told, on this thread: the call is closed, but no scope is left. */
-mend_status mend__passage_close(mend__passage *passage);
-void mend__passage_told(mend__passage *passage);
-/* Whether this thread is in it: who drains a boundary does not wait for what only the draining thread can end. */
-void mend__passage_leave(mend__passage *passage);
-void mend__passage_enter(mend__passage *passage);
-/* Ends one that was cancelled while its tool did not run. */
-void mend__passage_give_up(mend__passage *passage);
-/* Begins the result anew. */
-void mend__passage_clear_result(mend__passage *passage);
-/* Copies a text into the result, or remembers that there was no memory for it. */
-void mend__passage_tell(mend__passage *passage, mend_str *field, mend_str text);
-
-/* ---- attempt.c: the boundary every attempt of every flow passes ---- */
-
-/* What a hook wants instead: the decision it came from and the arguments merged for it hold what `target` points to. */
-typedef struct mend__redirection {
-  mend_decision decision;
-  mend__buffer merged;
-  mend__target target;
-  mend_str hook;
-  bool wanted;
-} mend__redirection;
-
-/* Where an attempt is. */
-typedef struct mend__attempt {
-  mend__passage *passage;
-  const mend__target *asked, *running; /* running: what hooks are shown and the tool is given */
-  mend__target effective;
-  bool redirected; /* `effective` is another one */
-  mend_str redirected_by, redirect_reason;
-  bool is_last;  /* redirects are ignored */
-  bool failed;   /* before there was a tool to run; the result says of what */
-  bool launched; /* its call has landed, or will */
-  uint64_t started_ns;
-  double duration_ms;     /* 0 for what did not run */
-  mend_hash value_hash;   /* of the result */
-  mend_decision decision; /* by the hook of this name */
-  mend_str hook;
-  char asker[MEND__HOOK_NAME_SIZE]; /* that name, of a watchdog hook, which may be gone */
-} mend__attempt;
-
-/* A try: an attempt, and another one when an after or on_error hook redirects it. The result says how it ended. */
-typedef struct mend__try {
-  mend__attempt attempt;
-  mend__redirection instead; /* decided before the tool ran */
-  mend__redirection again;   /* decided afterwards; it may be what ran instead, so both are kept until the end */
-} mend__try;
-
-/* Each goes on until the try is over, or returns false when its tool is awaited: then the try belongs to whoever the
- * call lands on. The target lives as long as the try. */
-bool mend__try_begin(mend__try *self, mend__passage *passage, const mend__target *target);
-bool mend__try_resume(mend__try *self);
-void mend__try_end(mend__try *self);
-/* A whole one; waits here. */
-void mend__boundary_try(mend__passage *passage, const mend__target *target);
-
-/* ---- attempt_events.c ---- */
-
-/* On success started_ns is set. */
-mend_status mend__publish_before(mend__attempt *attempt);
-void mend__publish_after(const mend__attempt *attempt);
-void mend__publish_error(const mend__attempt *attempt);
-void mend__publish_skipped(const mend__attempt *attempt, mend_str reason, mend_str hook, mend_str stub);
-void mend__publish_aborted(const mend__attempt *attempt);
-void mend__publish_cancelled(const mend__attempt *attempt, bool late_result);
-void mend__publish_refused(mend_run *run, uint64_t call, mend_str call_name, mend_str tool, mend_str reason);
-
-/* ---- decider.c ---- */
-
-/* Takes the questions that wait: the first becomes the attempt's decision, by its hook, the others are published as
- * shadowed. Without one nothing is changed. MEND_ENOMEM leaves them waiting. */
-mend_status mend__take_question(mend__attempt *attempt);
-
-/* ---- flow_call.c ---- */
-
-/* What mend_call_options say, checked. A tool of its own that is not blocking is held by an entry from here on. */
-typedef struct mend__call_request {
-  mend_call_options options;
-  mend_tool own;
-  mend__target target;
-} mend__call_request;
-mend_status mend__call_request_take(mend__call_request *request, const mend_boundary *boundary, mend_str tool,
-                                    mend_str args, const mend_call_options *given, mend_error *error);
-void mend__call_request_end(mend__call_request *request);
 
 #endif

@@ -1,22 +1,9 @@
 /* Watchdog hooks: from detections to decisions. One thread a run decides at a time, whichever comes first; another that
  * comes to a before waits for it, and one that comes with a detection leaves it to it. */
-#include "hooks/call_internal.h"
+#include "hooks/decider_internal.h"
 #include "watchdogs/room.h"
 
 #include <inttypes.h>
-
-struct mend__decider {
-  mend__decider *next;
-  const mend_boundary *owner; /* compared, not followed */
-  mend_policy policy;
-  void *ctx;
-  mend_detection_cursor cursor;
-  atomic_bool gone; /* its boundary is: freed by who decides, once it is through with it */
-
-  /* Under the deciding lock. */
-  bool asks;
-  mend__question question;
-};
 
 /* ---- Who decides ---- */
 
@@ -84,101 +71,6 @@ static void publish(mend__run_state *state, const mend__decider *decider, const 
   mend_run_publish(state->run, &event.event);
 }
 
-/* ---- Questions ---- */
-
-mend_str mend__question_text(const mend__question *question) {
-  return question->text != NULL ? mend_str_from(question->text) : MEND_STR(MEND__QUESTION_LOST);
-}
-
-/* So many of a hook's questions that are dropped are counted, and published when the first one is told. */
-enum { DROPPED_MAX = 16 };
-
-/* The first one counts; it waits for the next before. */
-static void ask(mend__run_state *state, mend__decider *decider, const mend_action *action) {
-  char *text = mend__str_copy(state->allocator, mend_str_from(action->text));
-  pthread_mutex_lock(&state->deciding_lock);
-  const bool is_first = !decider->asks;
-  if (is_first) {
-    decider->asks = true;
-    decider->question.text = text;
-    atomic_fetch_add(&state->questions, 1);
-  } else if (decider->question.dropped < DROPPED_MAX) {
-    decider->question.dropped++;
-  }
-  pthread_mutex_unlock(&state->deciding_lock);
-  if (!is_first) mend__free(state->allocator, text);
-}
-
-/* Under the deciding lock. */
-static void stop_asking(mend__run_state *state, mend__decider *decider) {
-  if (!decider->asks) return;
-  decider->asks = false;
-  decider->question.text = NULL;
-  decider->question.dropped = 0;
-  atomic_fetch_sub(&state->questions, 1);
-}
-
-static mend__decider *find_question(const mend__run_state *state) {
-  mend__decider *decider = state->deciders;
-  while (decider != NULL && !decider->asks)
-    decider = decider->next;
-  return decider;
-}
-
-/* The question, whose text is then the caller's. Allocators do not call back, so the decision may be made under the
- * lock: a question is taken when it is told. */
-static mend_status take_first(mend__run_state *state, mend_decision *decision, mend__question *ret_question) {
-  mend_status status = MEND_ENOENT;
-  pthread_mutex_lock(&state->deciding_lock);
-  mend__decider *decider = find_question(state);
-  if (decider != NULL) {
-    status = decision != NULL ? mend_decision_escalate(decision, mend__question_text(&decider->question)) : MEND_OK;
-  }
-  if (status == MEND_OK) {
-    *ret_question = decider->question;
-    stop_asking(state, decider);
-  }
-  pthread_mutex_unlock(&state->deciding_lock);
-  return status;
-}
-
-static void forget_question(mend__run_state *state, mend__decider *decider) {
-  pthread_mutex_lock(&state->deciding_lock);
-  char *text = decider->question.text;
-  stop_asking(state, decider);
-  pthread_mutex_unlock(&state->deciding_lock);
-  mend__free(state->allocator, text);
-}
-
-static void publish_shadowed(const mend__attempt *attempt, const char *hook, const char *active_hook, unsigned times) {
-  mend_hook_shadowed_event event = MEND_HOOK_SHADOWED_EVENT_INIT;
-  event.event.call = attempt->passage->number;
-  event.event.call_name = attempt->passage->name;
-  event.hook = mend_str_from(hook);
-  event.decision = mend_str_from(mend_decision_kind_name(MEND_DECISION_SKIP));
-  event.active_hook = mend_str_from(active_hook);
-  event.tool_name = attempt->asked->tool;
-  for (; times > 0; times--)
-    mend_run_publish(attempt->passage->boundary->run, &event.event);
-}
-
-mend_status mend__take_question(mend__attempt *attempt) {
-  mend__run_state *state = attempt->passage->boundary->run_state;
-  if (atomic_load_explicit(&state->questions, memory_order_acquire) == 0) return MEND_OK;
-  mend__question first, other;
-  const mend_status status = take_first(state, &attempt->decision, &first);
-  if (status != MEND_OK) return status == MEND_ENOENT ? MEND_OK : status;
-  mend__free(state->allocator, first.text);
-  memcpy(attempt->asker, first.hook, sizeof first.hook);
-  attempt->hook = mend_str_from(attempt->asker);
-  publish_shadowed(attempt, first.hook, first.hook, first.dropped);
-  while (take_first(state, NULL, &other) == MEND_OK) {
-    publish_shadowed(attempt, other.hook, first.hook, 1 + other.dropped);
-    mend__free(state->allocator, other.text);
-  }
-  return MEND_OK;
-}
-
 /* ---- Deciding ---- */
 
 /* The action is published before it takes effect, so that it precedes what comes of it in every journal. */
@@ -190,7 +82,7 @@ static void decide_about(mend__run_state *state, mend__decider *decider, const m
   if (action.kind == MEND_ACTION_ABORT) {
     mend__run_state_abort(state, NULL, mend_str_from(action.text), mend_str_from(decider->question.hook));
   } else if (action.kind == MEND_ACTION_ESCALATE) {
-    ask(state, decider, &action);
+    mend__question_ask(state, decider, mend_str_from(action.text));
   }
 }
 
@@ -227,7 +119,7 @@ static void decide_for(mend__run_state *state, mend__decider *decider) {
 
 static void unlink_decider(mend__run_state *state, mend__decider **place) {
   mend__decider *decider = *place;
-  forget_question(state, decider);
+  mend__question_forget(state, decider);
   pthread_mutex_lock(&state->deciding_lock);
   *place = decider->next;
   pthread_mutex_unlock(&state->deciding_lock);
@@ -277,7 +169,7 @@ void mend__deciders_forget(mend__run_state *state) {
   const decider_turn turn = begin(state, true);
   for (mend__decider *decider = state->deciders; decider != NULL; decider = decider->next) {
     set_cursor(state, decider, mend_watch_count(state->watch));
-    forget_question(state, decider);
+    mend__question_forget(state, decider);
   }
   if (turn == TURN_MINE) finish(state);
 }

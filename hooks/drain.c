@@ -1,5 +1,5 @@
 /* The end of a scope: no more calls of a boundary, and none left open. */
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 #include "hooks/scope.h"
 
 /* ---- Tools that run apart from their passages ---- */
@@ -111,38 +111,42 @@ static bool await(mend_boundary *boundary, mend_token *drain) {
   return waits;
 }
 
-static bool stop_waiting(mend_boundary *boundary) {
+static void stop_waiting(mend_boundary *boundary) {
   mend__run_lock(boundary->run);
   boundary->drain = NULL;
-  const bool waited_enough = is_drained(boundary);
   mend__run_unlock(boundary->run);
-  return waited_enough;
-}
-
-/* Whether it is drained. Without memory for something to wait on it does not wait. */
-static bool drain_for(mend_boundary *boundary, mend_clock *clock, uint64_t ns) {
-  mend_token *drain = NULL;
-  if (mend_token_new(boundary->allocator, clock, &drain) == MEND_OK && await(boundary, drain)) {
-    mend_token_wait(drain, ns);
-  }
-  const bool drained = stop_waiting(boundary);
-  mend_token_release(drain);
-  return drained;
 }
 
 static uint64_t since(mend_clock *clock, uint64_t start_ns) { return mend_clock_now(clock).mono_ns - start_ns; }
 
 /* A virtual clock may move or stand still meanwhile: looked at every so often, and the grace passes in real time at
  * last. */
-static void drain_in_virtual_time(mend_boundary *boundary, mend_clock *clock, uint64_t grace_ns) {
+static void wait_beside_virtual_clock(mend_token *drain, mend_clock *clock, uint64_t grace_ns) {
   static const uint64_t slice_ns = 5000000;
-  const uint64_t start_ns = mend_clock_now(clock).mono_ns, real_start_ns = mend_clock_now(mend_clock_real()).mono_ns;
-  for (bool is_over = false; !is_over;) {
-    const uint64_t real_ns = since(mend_clock_real(), real_start_ns);
-    is_over = real_ns >= grace_ns || since(clock, start_ns) >= grace_ns;
-    const uint64_t left_ns = is_over ? 0 : grace_ns - real_ns;
-    if (drain_for(boundary, mend_clock_real(), left_ns < slice_ns ? left_ns : slice_ns)) return;
+  mend_clock *real = mend_clock_real();
+  const uint64_t start_ns = mend_clock_now(clock).mono_ns, real_start_ns = mend_clock_now(real).mono_ns;
+  mend_status status = MEND_OK;
+  for (uint64_t real_ns = 0; status == MEND_OK && real_ns < grace_ns && since(clock, start_ns) < grace_ns;) {
+    const uint64_t left_ns = grace_ns - real_ns;
+    status = mend_token_wait(drain, left_ns < slice_ns ? left_ns : slice_ns);
+    real_ns = since(real, real_start_ns);
   }
+}
+
+/* Without memory for something to wait on it does not wait. */
+static void wait_for_others(mend_boundary *boundary, mend_clock *clock, uint64_t grace_ns) {
+  const bool is_virtual = mend_clock_is_virtual(clock);
+  mend_token *drain;
+  if (mend_token_new(boundary->allocator, is_virtual ? NULL : clock, &drain) != MEND_OK) return;
+  if (await(boundary, drain)) {
+    if (is_virtual) {
+      wait_beside_virtual_clock(drain, clock, grace_ns);
+    } else {
+      mend_token_wait(drain, grace_ns);
+    }
+    stop_waiting(boundary);
+  }
+  mend_token_release(drain);
 }
 
 /* Open calls, those whose end is being told, and tools that run on after theirs: a call whose tool runs apart counts
@@ -162,13 +166,8 @@ static size_t count_left(mend_boundary *boundary) {
 static bool is_of(const void *ctx, const mend__passage *passage) { return passage->boundary == ctx; }
 
 size_t mend__boundary_drain(mend_boundary *boundary, mend_str reason, uint64_t grace_ns) {
-  mend_clock *clock = mend_bus_clock(mend_run_bus(boundary->run));
-  mend__run_state_cancel(boundary->run_state, is_of, boundary, reason);
-  if (mend_clock_is_virtual(clock)) {
-    drain_in_virtual_time(boundary, clock, grace_ns);
-  } else {
-    drain_for(boundary, clock, grace_ns);
-  }
+  mend__open_calls_cancel(boundary->run_state, is_of, boundary, reason);
+  wait_for_others(boundary, mend_bus_clock(mend_run_bus(boundary->run)), grace_ns);
   return count_left(boundary);
 }
 

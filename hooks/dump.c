@@ -1,5 +1,5 @@
 /* A boundary's run as text. */
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 #include <inttypes.h>
 
@@ -47,7 +47,7 @@ static void dump_open(const mend__open_calls *open, uint64_t now_ns, mend__buffe
   const mend__open_link *link = &open->ends;
   for (mend__passage *each; (each = mend__open_calls_next(open, link)) != NULL; link = &each->open) {
     const uint64_t started_ns = atomic_load_explicit(&each->started_ns, memory_order_relaxed);
-    dump_call(each->number, each->name, each->tool, each->call, text);
+    dump_call(each->number, each->name, each->asked.tool, each->call, text);
     if (started_ns != 0) mend__buffer_printf(text, ", for %" PRIu64 " ms", (now_ns - started_ns) / 1000000);
     mend__buffer_char(text, '\n');
   }

@@ -1,7 +1,7 @@
 /* Fan-out: several calls at once. A blocking tool runs on this thread; one that runs apart must not wait for it to be
  * free, so its call goes on where it lands. */
 #include "core/options_size.h"
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 #include "hooks/until.h"
 
 #include <stdalign.h>
@@ -13,13 +13,11 @@ typedef struct batch batch;
 typedef struct batch_member {
   mend__passage passage; /* must be first */
   mend__call_request request;
-  mend__target target;
-  mend__try attempts;
   mend_result result;
   mend_batch_call *call;
   batch *all;
   batch_turn turn;
-  _Atomic uint64_t number; /* of the call, 0 before it is open; for who cancels it */
+  _Atomic uint64_t number; /* of the call, 0 while it is not open; for who cancels it */
 } batch_member;
 
 struct batch {
@@ -40,15 +38,10 @@ static void end_member(batch_member *member, mend_status status) {
   mend__bell_ring(&member->all->over);
 }
 
-static void finish(batch_member *member) {
-  mend__try_end(&member->attempts);
-  end_member(member, mend__passage_end(&member->passage));
-}
-
-static void go_on(mend__passage *passage) {
+static void finish(mend__passage *passage) {
   batch_member *member = (batch_member *)(void *)passage;
-  mend__passage_enter(passage);
-  if (mend__try_resume(&member->attempts)) finish(member);
+  atomic_store(&member->number, 0); /* which may be another call's from here on */
+  end_member(member, mend__passage_end(passage));
 }
 
 static void cancel(const batch_member *member) {
@@ -60,16 +53,15 @@ static void cancel(const batch_member *member) {
 static void begin(batch_member *member) {
   mend__passage *passage = &member->passage;
   const mend__call_request *request = &member->request;
-  const mend_status status = mend__passage_begin(passage, member->all->boundary, &request->target, &request->options,
-                                                 &member->result, &member->target);
+  const mend_status status =
+      mend__passage_begin(passage, member->all->boundary, &request->target, &request->options, &member->result);
   if (status != MEND_OK) {
     end_member(member, status);
     return;
   }
-  passage->go_on = go_on;
   atomic_store(&member->number, passage->number);
   if (member->all->until != NULL && mend_token_is_cancelled(member->all->until)) cancel(member);
-  if (mend__try_begin(&member->attempts, passage, &member->target)) finish(member);
+  mend__try_apart(passage, finish);
 }
 
 /* A redirect may make it another one. */

@@ -1,5 +1,5 @@
 #include "core/options_size.h"
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 /* ---- What is asked for ---- */
 
@@ -54,11 +54,9 @@ void mend__call_request_end(mend__call_request *request) { mend__tool_entry_rele
 
 static mend_status run(mend_boundary *boundary, const mend__call_request *request, mend_result *result) {
   mend__passage passage;
-  mend__target target;
-  const mend_status status =
-      mend__passage_begin(&passage, boundary, &request->target, &request->options, result, &target);
+  const mend_status status = mend__passage_begin(&passage, boundary, &request->target, &request->options, result);
   if (status != MEND_OK) return status;
-  mend__boundary_try(&passage, &target);
+  mend__try_here(&passage);
   return mend__passage_end(&passage);
 }
 

@@ -1,135 +1,41 @@
 /* A plan: a planner gives steps, which are carried out one after the other, and others when one of them is not sure. */
 #include "core/options_size.h"
+#include "hooks/boundary_internal.h"
 #include "hooks/flows_internal.h"
-#include "hooks/hooks_internal.h"
 
 #include <math.h>
 
 enum { REDECOMPOSITIONS_MAX = 1000, SUBTASKS_MAX = 10000 };
 
-typedef struct plan_flow {
-  mend_boundary *boundary;
-  mend_plan plan;
-  mend_str goal;
-  mend_plan_draft draft; /* the steps to come */
-  mend__strmap taken;    /* those carried out, by name: of mend__plan_step */
-  mend__plan_report report;
-  mend_result *result;
-} plan_flow;
-
-static bool is_aborted(const plan_flow *flow) { return mend_run_is_aborted(flow->boundary->run); }
+static bool is_aborted(const mend__plan_flow *flow) { return mend_run_is_aborted(flow->boundary->run); }
 
 /* By whoever cancels the call that the plan is made in. */
-static bool is_cancelled(const plan_flow *flow) {
+static bool is_cancelled(const mend__plan_flow *flow) {
   return flow->plan.within != NULL && mend_token_is_cancelled(mend_call_token(flow->plan.within));
 }
 
-static bool is_stopped(const plan_flow *flow) { return is_aborted(flow) || is_cancelled(flow); }
-
-/* ---- The planner ---- */
-
-/* What is wrong with the plan as an error type, absent for nothing; the report has a sentence for it. */
-static mend_str judge_plan(plan_flow *flow, mend_status status, const mend_plan_draft *draft) {
-  mend__buffer *sentence = &flow->report.planner_error;
-  mend__buffer_clear(sentence);
-  if (status != MEND_OK) {
-    mend__buffer_str(sentence, mend_str_from(mend_error_sentence(&draft->refusal, status)));
-    return MEND_STR("planner_failed");
-  }
-  if (draft->first == NULL) {
-    mend__buffer_str(sentence, MEND_STR("the planner gave no subtask"));
-    return MEND_STR("empty_plan");
-  }
-  return (mend_str)MEND_ABSENT;
-}
-
-/* remaining: names, a JSON array, absent the first time. */
-static mend_str ask_planner(plan_flow *flow, mend_str remaining, double confidence, mend_plan_draft *draft) {
-  mend__buffer context, done;
-  mend__buffer_init(&context, flow->boundary->allocator);
-  mend__buffer_init(&done, flow->boundary->allocator);
-  mend__plan_report_write_outputs(&flow->report, &context);
-  mend__plan_report_write_subtasks(&flow->report, &done);
-  const mend_plan_request request = {.size = sizeof request,
-                                     .goal = flow->goal,
-                                     .context = mend__buffer_text(&context),
-                                     .done = mend__buffer_text(&done),
-                                     .remaining = remaining,
-                                     .confidence = confidence,
-                                     .redecompositions = flow->report.redecompositions};
-  mend_status status = MEND_ENOMEM;
-  if (!context.failed && !done.failed) status = flow->plan.planner(flow->plan.ctx, &request, draft);
-  mend__buffer_free(&context);
-  mend__buffer_free(&done);
-  return judge_plan(flow, status, draft);
-}
-
-/* ---- Planning anew ---- */
-
-static void write_remaining(const plan_flow *flow, mend__buffer *names) {
-  for (const mend__plan_step *step = flow->draft.first; step != NULL; step = step->next) {
-    mend__buffer_char(names, names->len > 0 ? ',' : '[');
-    mend__buffer_json_string(names, step->subtask.name);
-  }
-  mend__buffer_char(names, ']');
-}
-
-/* Those that were to come stay unless the planner gives others. */
-static void replace_remaining(plan_flow *flow, double confidence) {
-  const mend_allocator *allocator = flow->boundary->allocator;
-  mend__buffer names;
-  mend_plan_draft draft;
-  mend__buffer_init(&names, allocator);
-  mend__plan_draft_init(&draft, allocator, flow->plan.max_subtasks, &flow->taken);
-  write_remaining(flow, &names);
-  const mend_str wrong = names.failed ? judge_plan(flow, MEND_ENOMEM, &draft)
-                                      : ask_planner(flow, mend__buffer_text(&names), confidence, &draft);
-  if (wrong.ptr == NULL) {
-    const mend_plan_draft replaced = flow->draft;
-    flow->draft = draft;
-    draft = replaced;
-  }
-  mend__plan_draft_free(&draft);
-  mend__buffer_free(&names);
-}
-
-static bool wants_other_steps(const plan_flow *flow, double confidence) {
-  return confidence < flow->plan.redecompose_threshold && /* NaN is not */
-         flow->draft.first != NULL && flow->report.redecompositions < flow->plan.max_redecompositions;
-}
-
-static void redecompose(plan_flow *flow, uint64_t call, double confidence) {
-  if (!wants_other_steps(flow, confidence) || is_stopped(flow)) return;
-  mend_redecomposition_event event = MEND_REDECOMPOSITION_EVENT_INIT;
-  event.event.call = call;
-  event.confidence = confidence;
-  event.threshold = flow->plan.redecompose_threshold;
-  event.redecompositions = ++flow->report.redecompositions;
-  event.remaining = flow->draft.by_name.count;
-  mend_run_publish(flow->boundary->run, &event.event);
-  if (!is_stopped(flow)) replace_remaining(flow, confidence);
-}
+bool mend__plan_is_stopped(const mend__plan_flow *flow) { return is_aborted(flow) || is_cancelled(flow); }
 
 /* ---- Steps ---- */
 
-static double confidence_of(const plan_flow *flow, const mend__plan_step *step, const mend_result *result) {
+static double confidence_of(const mend__plan_flow *flow, const mend__plan_step *step, const mend_result *result) {
   if (flow->plan.confidence == NULL || !mend__outcome_is_success(result->outcome)) return NAN;
   const double confidence = flow->plan.confidence(flow->plan.ctx, &step->subtask, result);
   return isnan(confidence) ? confidence : fmin(fmax(confidence, 0), 1);
 }
 
-static void tell(plan_flow *flow, mend_str *field, mend_str text) {
+static void tell(mend__plan_flow *flow, mend_str *field, mend_str text) {
   mend__result_set(flow->result, flow->boundary->allocator, field, text);
 }
 
-static void tell_abort(plan_flow *flow, mend_str reason, mend_str hook) {
+static void tell_abort(mend__plan_flow *flow, mend_str reason, mend_str hook) {
   flow->result->outcome = MEND_OUTCOME_ABORTED;
   tell(flow, &flow->result->reason, reason);
   tell(flow, &flow->result->hook, hook);
 }
 
 /* The plan ends with this step. */
-static void tell_end(plan_flow *flow, mend_status status, const mend_result *step_result) {
+static void tell_end(mend__plan_flow *flow, mend_status status, const mend_result *step_result) {
   if (status == MEND_ABORTED) {
     tell_abort(flow, step_result->reason, step_result->hook);
   } else {
@@ -137,7 +43,7 @@ static void tell_end(plan_flow *flow, mend_status status, const mend_result *ste
   }
 }
 
-static mend_status carry_out_step(plan_flow *flow, const mend__plan_step *step) {
+static mend_status carry_out_step(mend__plan_flow *flow, const mend__plan_step *step) {
   mend_result result = MEND_RESULT_INIT;
   double confidence = NAN;
   mend_status status = mend__plan_step_run(flow->boundary, &flow->plan, step, &flow->report, &result);
@@ -149,19 +55,19 @@ static mend_status carry_out_step(plan_flow *flow, const mend__plan_step *step) 
   const uint64_t call = result.call;
   const mend_status added = mend__plan_report_add(&flow->report, &step->subtask, &result, confidence);
   if (status == MEND_OK) status = added;
-  if (status == MEND_OK) redecompose(flow, call, confidence);
+  if (status == MEND_OK) mend__plan_redecompose(flow, call, confidence);
   mend_result_clear(&result);
   return status;
 }
 
-static void tell_abort_of_run(plan_flow *flow) {
+static void tell_abort_of_run(mend__plan_flow *flow) {
   char reason[256] = "", source[64] = "";
   mend_run_abort_reason(flow->boundary->run, reason, sizeof reason, source, sizeof source);
   tell_abort(flow, mend_str_from(reason), *source != '\0' ? mend_str_from(source) : (mend_str)MEND_ABSENT);
 }
 
 /* An error when the plan was stopped, but not by a step. */
-static mend_status check_stopped(plan_flow *flow) {
+static mend_status check_stopped(mend__plan_flow *flow) {
   if (is_aborted(flow)) {
     tell_abort_of_run(flow);
     return MEND_ABORTED;
@@ -174,7 +80,7 @@ static mend_status check_stopped(plan_flow *flow) {
   return MEND_OK;
 }
 
-static mend_status carry_out(plan_flow *flow) {
+static mend_status carry_out(mend__plan_flow *flow) {
   for (;;) {
     mend__plan_step *step;
     mend_status status = check_stopped(flow);
@@ -187,7 +93,7 @@ static mend_status carry_out(plan_flow *flow) {
 
 /* ---- How it ends ---- */
 
-static mend_status fail(plan_flow *flow, mend_str type, mend_str message) {
+static mend_status fail(mend__plan_flow *flow, mend_str type, mend_str message) {
   flow->result->outcome = MEND_OUTCOME_FAILED;
   flow->result->error_type = type;
   flow->result->error_message = MEND_STR("out of memory for what was wrong");
@@ -195,7 +101,7 @@ static mend_status fail(plan_flow *flow, mend_str type, mend_str message) {
   return MEND_EFAILED;
 }
 
-static mend_status fail_by_steps(plan_flow *flow) {
+static mend_status fail_by_steps(mend__plan_flow *flow) {
   const mend__plan_report *report = &flow->report;
   mend__buffer sentence;
   mend__buffer_init(&sentence, flow->boundary->allocator);
@@ -207,7 +113,7 @@ static mend_status fail_by_steps(plan_flow *flow) {
 }
 
 /* With the first question. Of its step's result nothing else is the plan's. */
-static mend_status escalate(plan_flow *flow) {
+static mend_status escalate(mend__plan_flow *flow) {
   mend__result_move(flow->result, &flow->report.escalation);
   tell(flow, &flow->result->value, (mend_str)MEND_ABSENT);
   flow->result->call = 0;
@@ -216,12 +122,12 @@ static mend_status escalate(plan_flow *flow) {
 }
 
 /* All steps are done. */
-static mend_status conclude(plan_flow *flow) {
+static mend_status conclude(mend__plan_flow *flow) {
   if (flow->report.failures > 0) return fail_by_steps(flow);
   return flow->report.escalation.outcome == MEND_OUTCOME_ESCALATED ? escalate(flow) : MEND_OK;
 }
 
-static mend_status tell_value(plan_flow *flow) {
+static mend_status tell_value(mend__plan_flow *flow) {
   mend__buffer value;
   mend__buffer_init(&value, flow->boundary->allocator);
   mend__plan_report_write(&flow->report, flow->result->outcome == MEND_OUTCOME_OK, &value);
@@ -234,7 +140,7 @@ static mend_status tell_value(plan_flow *flow) {
 }
 
 /* An error whose outcome was not told yet is one of memory. */
-static mend_status finish(plan_flow *flow, mend_status status) {
+static mend_status finish(mend__plan_flow *flow, mend_status status) {
   if (status == MEND_OK) {
     status = conclude(flow);
   } else if (flow->result->outcome == MEND_OUTCOME_OK) {
@@ -246,10 +152,10 @@ static mend_status finish(plan_flow *flow, mend_status status) {
 
 /* ---- The flow ---- */
 
-static mend_status plan_at_first(plan_flow *flow) {
+static mend_status plan_at_first(mend__plan_flow *flow) {
   mend_status status = check_stopped(flow);
   if (status != MEND_OK) return status;
-  const mend_str wrong = ask_planner(flow, (mend_str)MEND_ABSENT, NAN, &flow->draft);
+  const mend_str wrong = mend__plan_ask(flow, (mend_str)MEND_ABSENT, NAN, &flow->draft);
   status = check_stopped(flow);
   if (status != MEND_OK || wrong.ptr == NULL) return status;
   return fail(flow, wrong, mend__buffer_text(&flow->report.planner_error));
@@ -263,8 +169,8 @@ static mend_status take_plan(const mend_plan *given, mend_plan *ret_plan, mend_e
     return mend_error_set(error, MEND_EINVAL, "mend_plan.planner: NULL, expected a function");
   }
   if (!(ret_plan->redecompose_threshold >= 0 && ret_plan->redecompose_threshold <= 1)) {
-    return mend_error_set(error, MEND_EINVAL, "mend_plan.redecompose_threshold: %g is out of range, expected 0 to 1",
-                          ret_plan->redecompose_threshold);
+    return mend__options_refuse_number("mend_plan.redecompose_threshold", ret_plan->redecompose_threshold, "0 to 1",
+                                       error);
   }
   status = mend__options_check_range("mend_plan.max_redecompositions", ret_plan->max_redecompositions, 0,
                                      REDECOMPOSITIONS_MAX, error);
@@ -280,7 +186,7 @@ static void free_taken(mend__strmap *taken) {
 }
 
 static mend_status run(mend_boundary *boundary, const mend_plan *given, mend_str goal, mend_result *ret_result) {
-  plan_flow flow = {.boundary = boundary, .goal = goal, .result = ret_result};
+  mend__plan_flow flow = {.boundary = boundary, .goal = goal, .result = ret_result};
   mend_error error = MEND_ERROR_INIT;
   mend_status status = take_plan(given, &flow.plan, &error);
   if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);

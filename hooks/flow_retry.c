@@ -1,7 +1,8 @@
 #include "core/mix.h"
 #include "core/options_size.h"
 #include "core/seconds.h"
-#include "hooks/call_internal.h"
+#include "hooks/flows_internal.h"
+#include "hooks/passage_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ typedef struct retry_flow {
 
 static mend_status check_duration(const char *name, double seconds, mend_error *error) {
   if (isfinite(seconds) && seconds >= 0) return MEND_OK;
-  return mend_error_set(error, MEND_EINVAL, "mend_retry_options.%s: %g, expected seconds >= 0", name, seconds);
+  return mend__options_refuse_number(name, seconds, "seconds >= 0", error);
 }
 
 static mend_status take_options(const mend_retry_options *given, mend_retry_options *ret_options, mend_error *error) {
@@ -29,8 +30,10 @@ static mend_status take_options(const mend_retry_options *given, mend_retry_opti
     status =
         mend__options_check_range("mend_retry_options.max_attempts", ret_options->max_attempts, 1, ATTEMPTS_MAX, error);
   }
-  if (status == MEND_OK) status = check_duration("backoff_s", ret_options->backoff_s, error);
-  if (status == MEND_OK) status = check_duration("backoff_max_s", ret_options->backoff_max_s, error);
+  if (status == MEND_OK) status = check_duration("mend_retry_options.backoff_s", ret_options->backoff_s, error);
+  if (status == MEND_OK) {
+    status = check_duration("mend_retry_options.backoff_max_s", ret_options->backoff_max_s, error);
+  }
   return status;
 }
 
@@ -111,16 +114,16 @@ static void tell_exhaustion(mend__passage *passage) {
   mend__buffer_free(&value);
 }
 
-static void try_again_and_again(retry_flow *retry, const mend__target *target) {
+static void try_again_and_again(retry_flow *retry) {
   uint32_t tries = 1;
-  for (mend__boundary_try(&retry->passage, target); wants_another(retry, tries); tries++) {
+  for (mend__try_here(&retry->passage); wants_another(retry, tries); tries++) {
     enrich(retry);
     pause_before_next(retry, tries);
     if (mend__call_is_cancelled(retry->passage.call)) {
       mend__passage_give_up(&retry->passage);
       return;
     }
-    mend__boundary_try(&retry->passage, target);
+    mend__try_here(&retry->passage);
   }
   if (retry->passage.error == MEND_OK && retry->passage.result->outcome == MEND_OUTCOME_FAILED)
     tell_exhaustion(&retry->passage);
@@ -129,20 +132,19 @@ static void try_again_and_again(retry_flow *retry, const mend__target *target) {
 static mend_status run(mend_boundary *boundary, mend_str tool, mend_str args, const mend_retry_options *given,
                        mend_result *ret_result) {
   retry_flow retry;
-  mend__target target;
   mend_error error = MEND_ERROR_INIT;
   mend_status status = take_options(given, &retry.options, &error);
   if (status != MEND_OK) return mend__result_refuse(ret_result, boundary->allocator, status, error.message);
   mend_call_options options = MEND_CALL_OPTIONS_INIT;
   options.within = retry.options.within;
-  status = mend__passage_begin(&retry.passage, boundary, &(mend__target){.tool = tool, .args = args}, &options,
-                               ret_result, &target);
+  status =
+      mend__passage_begin(&retry.passage, boundary, &(mend__target){.tool = tool, .args = args}, &options, ret_result);
   if (status != MEND_OK) return status;
   mend__buffer_init(&retry.note, boundary->allocator);
   mend__buffer_str(&retry.note, retry.options.note);
   show_note(&retry);
   retry.random = seed(&retry);
-  try_again_and_again(&retry, &target);
+  try_again_and_again(&retry);
   mend__buffer_free(&retry.note);
   return mend__passage_end(&retry.passage);
 }

@@ -1,11 +1,9 @@
 /* A call that nobody waits for: its flow is on the heap, and goes on wherever its call lands. */
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 typedef struct started_call {
   mend__passage passage; /* must be first */
   mend__call_request request;
-  mend__target target;
-  mend__try attempts;
   mend_result result;
   mend_call_done done;
   void *ctx;
@@ -31,7 +29,7 @@ static started_call *started_new(const mend__call_request *request, const mend_a
   return call;
 }
 
-/* ---- Going on ---- */
+/* ---- Its end ---- */
 
 static void tell(started_call *call, mend_status status) {
   mend__call_request_end(&call->request);
@@ -44,17 +42,11 @@ static void started_free(started_call *call) {
 }
 
 /* Leaving the scope waits for `done` too, for what it touches may be the scope's. */
-static void finish(started_call *call) {
-  mend__try_end(&call->attempts);
-  tell(call, mend__passage_close(&call->passage));
-  mend__passage_told(&call->passage);
-  started_free(call);
-}
-
-static void go_on(mend__passage *passage) {
+static void finish(mend__passage *passage) {
   started_call *call = (started_call *)(void *)passage;
-  mend__passage_enter(passage);
-  if (mend__try_resume(&call->attempts)) finish(call);
+  tell(call, mend__passage_close(passage));
+  mend__passage_told(passage);
+  started_free(call);
 }
 
 /* ---- The flow ---- */
@@ -71,16 +63,14 @@ static void refuse(const mend_boundary *boundary, mend_status status, const char
 static void start(started_call *call, mend_boundary *boundary, uint64_t *ret_call) {
   mend__passage *passage = &call->passage;
   const mend__call_request *request = &call->request;
-  const mend_status status =
-      mend__passage_begin(passage, boundary, &request->target, &request->options, &call->result, &call->target);
+  const mend_status status = mend__passage_begin(passage, boundary, &request->target, &request->options, &call->result);
   if (ret_call != NULL) *ret_call = status == MEND_OK ? passage->number : call->result.call;
   if (status != MEND_OK) {
     tell(call, status);
     started_free(call);
     return;
   }
-  passage->go_on = go_on;
-  if (mend__try_begin(&call->attempts, passage, &call->target)) finish(call);
+  mend__try_apart(passage, finish);
 }
 
 mend_status mend_boundary_start(mend_boundary *boundary, mend_str tool, mend_str args, const mend_call_options *options,

@@ -40,6 +40,11 @@ typedef struct mend__round {
 mend_status mend__round_run(const mend__round *round, mend_call *call, mend_str prompt, mend__buffer *output,
                             mend_str *ret_result);
 
+/* ---- flow_retry.c ---- */
+
+/* The pause after so many failures; *random is where the jitter is drawn from. */
+uint64_t mend__backoff_ns(const mend_retry_options *options, uint32_t failures, uint64_t *random);
+
 /* ---- plan_draft.c: the steps that are to come ---- */
 
 typedef struct mend__plan_step {
@@ -86,6 +91,29 @@ void mend__plan_report_write_outputs(const mend__plan_report *report, mend__buff
 void mend__plan_report_write_subtasks(const mend__plan_report *report, mend__buffer *json);
 /* Appends the plan's value. */
 void mend__plan_report_write(const mend__plan_report *report, bool success, mend__buffer *json);
+
+/* ---- flow_plan.c ---- */
+
+typedef struct mend__plan_flow {
+  mend_boundary *boundary;
+  mend_plan plan;
+  mend_str goal;
+  mend_plan_draft draft; /* the steps to come */
+  mend__strmap taken;    /* those carried out, by name: of mend__plan_step */
+  mend__plan_report report;
+  mend_result *result;
+} mend__plan_flow;
+
+/* Its run is aborted, or the call that it is made in cancelled. */
+bool mend__plan_is_stopped(const mend__plan_flow *flow);
+
+/* ---- plan_planner.c ---- */
+
+/* Asks for steps. remaining: names, a JSON array, absent the first time. What is wrong with the plan as an error type,
+ * absent for nothing; the report has a sentence for it. */
+mend_str mend__plan_ask(mend__plan_flow *flow, mend_str remaining, double confidence, mend_plan_draft *draft);
+/* After a step: asks for others in place of those to come, if it was not sure. call: the step's. */
+void mend__plan_redecompose(mend__plan_flow *flow, uint64_t call, double confidence);
 
 /* ---- plan_step.c: one step ---- */
 

@@ -1,29 +1,9 @@
 /* Running a tool. A blocking one runs here. One that is asynchronous or pooled runs apart from its passage: its call
  * lands when it is answered (a pooled one: when its tool has returned) or cancelled, whichever comes first, and who
  * lands it has the passage go on. */
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 /* ---- Landing ---- */
-
-void mend__bell_ring(mend__bell *bell) {
-  pthread_mutex_lock(&bell->lock);
-  bell->rung++;
-  pthread_cond_signal(&bell->changed);
-  pthread_mutex_unlock(&bell->lock);
-}
-
-void mend__bell_await(mend__bell *bell, size_t times) {
-  pthread_mutex_lock(&bell->lock);
-  while (bell->rung < times)
-    pthread_cond_wait(&bell->changed, &bell->lock);
-  bell->rung -= times;
-  pthread_mutex_unlock(&bell->lock);
-}
-
-void mend__bell_end(mend__bell *bell) {
-  pthread_cond_destroy(&bell->changed);
-  pthread_mutex_destroy(&bell->lock);
-}
 
 /* Whether it was the last one. */
 static bool lift_hold(mend__passage *passage) {
@@ -37,7 +17,7 @@ void mend__call_land(mend_call *call) {
   if (passage->bell != NULL) {
     mend__bell_ring(passage->bell);
   } else {
-    passage->go_on(passage);
+    mend__try_go_on(passage);
   }
 }
 
@@ -144,7 +124,8 @@ static mend__launching run_apart(mend__passage *passage, const executable *what)
 
 /* ---- Which ---- */
 
-static bool find_tool(const mend__passage *passage, const mend__target *target, executable *ret_what) {
+static bool find_tool(const mend__passage *passage, executable *ret_what) {
+  const mend__target *target = passage->attempt.running;
   mend__tool_entry *entry = target->own_entry;
   if (target->own != NULL && entry == NULL) {
     *ret_what = (executable){target->own, target->own_ctx, NULL};
@@ -164,9 +145,9 @@ static bool is_pool_thread(const mend__passage *passage) {
   return pool != NULL && mend__pool_is_here(pool);
 }
 
-mend__launching mend__launch(mend__passage *passage, const mend__target *target) {
+mend__launching mend__launch(mend__passage *passage) {
   executable what;
-  if (!find_tool(passage, target, &what)) return MEND__LAUNCH_UNKNOWN;
+  if (!find_tool(passage, &what)) return MEND__LAUNCH_UNKNOWN;
   switch (what.tool->kind) {
   case MEND_TOOL_ASYNC: return run_apart(passage, &what);
   case MEND_TOOL_POOLED:

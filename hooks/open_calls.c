@@ -1,4 +1,4 @@
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 /* ---- Life ---- */
 
@@ -94,8 +94,8 @@ static mend__passage *next_picked(const mend__open_calls *calls, const mend__ope
 }
 
 /* A bookmark keeps the place while the lock is let go of, so that many calls are gone through once. */
-void mend__run_state_cancel(mend__run_state *state, bool (*picks)(const void *ctx, const mend__passage *passage),
-                            const void *ctx, mend_str reason) {
+void mend__open_calls_cancel(mend__run_state *state, bool (*picks)(const void *ctx, const mend__passage *passage),
+                             const void *ctx, mend_str reason) {
   mend__open_link bookmark = {.is_bookmark = true};
   mend__run_lock(state->run);
   insert_behind(&state->open.ends, &bookmark);

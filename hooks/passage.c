@@ -1,5 +1,5 @@
 /* A call's way through the boundary, as its flow sees it: opening, what is told of it, closing. */
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 enum { SHOWN_LEN = 64 }; /* of a tool's name, in a sentence */
 
@@ -81,7 +81,7 @@ static void refuse_aborted(mend__passage *passage) {
   result->outcome = MEND_OUTCOME_ABORTED;
   mend__passage_tell(passage, &result->reason, reason);
   mend__passage_tell(passage, &result->hook, mend__abort_source(passage->abort));
-  mend__publish_refused(passage->boundary->run, passage->number, passage->name, passage->tool, reason);
+  mend__publish_refused(passage->boundary->run, passage->number, passage->name, passage->asked.tool, reason);
 }
 
 static mend_status read_args(mend_str tool, mend_str args, const mend_allocator *allocator, mend_hash *ret_hash,
@@ -111,18 +111,32 @@ static uint64_t number_within(const mend_call *call, const mend_boundary *bounda
   return call != NULL && call->boundary->run == boundary->run ? call->number : MEND_NONE;
 }
 
+/* Member by member, as an attempt. */
+static void init(mend__passage *passage, mend_boundary *boundary, const mend_call_options *options,
+                 mend_result *result) {
+  passage->abort = NULL;
+  passage->has_thread = true;
+  passage->thread = pthread_self();
+  passage->call = NULL;
+  passage->boundary = boundary;
+  passage->number = 0;
+  passage->name = options->call_name;
+  passage->within = number_within(options->within, boundary);
+  passage->note = (mend_str)MEND_ABSENT;
+  passage->result = result;
+  passage->has_begun = false;
+  atomic_init(&passage->started_ns, 0);
+  passage->incomplete = false;
+  passage->error = MEND_OK;
+  passage->bell = NULL;
+}
+
 mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary, const mend__target *given,
-                                const mend_call_options *options, mend_result *result, mend__target *ret_target) {
+                                const mend_call_options *options, mend_result *result) {
   mend_error error = MEND_ERROR_INIT;
-  mend_status status = read_target(given, boundary->allocator, ret_target, &error);
+  mend_status status = read_target(given, boundary->allocator, &passage->asked, &error);
   if (status != MEND_OK) return mend__result_refuse(result, boundary->allocator, status, error.message);
-  *passage = (mend__passage){.has_thread = true,
-                             .thread = pthread_self(),
-                             .boundary = boundary,
-                             .name = options->call_name,
-                             .tool = given->tool,
-                             .within = number_within(options->within, boundary),
-                             .result = result};
+  init(passage, boundary, options, result);
   status = open_passage(passage);
   if (status == MEND_OK) return MEND_OK;
   if (status == MEND_ABORTED) {

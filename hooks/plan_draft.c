@@ -28,19 +28,6 @@ void mend__plan_draft_free(mend_plan_draft *draft) {
 
 /* ---- Checking ---- */
 
-static mend_status check_name(mend_str name, mend_error *error) {
-  if (name.len == 0) {
-    return mend_error_set(error, MEND_EINVAL, "mend_subtask.name: none, expected 1 to %d bytes", NAME_MAX_LEN);
-  }
-  if (name.len > NAME_MAX_LEN) {
-    return mend_error_set(error, MEND_EINVAL, "mend_subtask.name: %zu bytes, expected 1 to %d", name.len, NAME_MAX_LEN);
-  }
-  if (!mend__is_printable(name)) {
-    return mend_error_set(error, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters");
-  }
-  return MEND_OK;
-}
-
 /* As deep as may be with the step's own object around it. */
 static mend_status check_args(const mend_subtask *subtask, mend_error *error) {
   mend_error found = MEND_ERROR_INIT;
@@ -73,7 +60,7 @@ static mend_status take_subtask(const mend_plan_draft *draft, const mend_subtask
                                 mend_error *error) {
   *ret_subtask = (mend_subtask)MEND_SUBTASK_INIT;
   mend_status status = mend__options_take(ret_subtask, given, "mend_subtask", error);
-  if (status == MEND_OK) status = check_name(ret_subtask->name, error);
+  if (status == MEND_OK) status = mend__name_check("mend_subtask.name", ret_subtask->name, NAME_MAX_LEN, error);
   if (ret_subtask->args.ptr == NULL) ret_subtask->args = MEND_STR("{}");
   if (status == MEND_OK) status = check_args(ret_subtask, error);
   if (status == MEND_OK) status = check_place(draft, ret_subtask->name, error);

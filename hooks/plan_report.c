@@ -1,6 +1,6 @@
 /* What a plan has done so far, written down as it happens, and its value. */
+#include "hooks/boundary_internal.h"
 #include "hooks/flows_internal.h"
-#include "hooks/hooks_internal.h"
 
 void mend__plan_report_init(mend__plan_report *report, const mend_allocator *allocator) {
   *report = (mend__plan_report){.escalation = MEND_RESULT_INIT};

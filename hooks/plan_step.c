@@ -1,6 +1,6 @@
 /* One step of a plan. */
+#include "hooks/boundary_internal.h"
 #include "hooks/flows_internal.h"
-#include "hooks/hooks_internal.h"
 
 /* ---- What it is asked: args of its call, which a hook may have redirected ---- */
 

@@ -1,7 +1,7 @@
 /* Threads for pooled tools. One belongs to a registry of tools; a thread is made when a job comes and none is idle, up
  * to the limit, and then stays. */
 #include "core/thread.h"
-#include "hooks/hooks_internal.h"
+#include "hooks/tools_internal.h"
 
 typedef struct worker {
   struct worker *previous, *next;

@@ -1,6 +1,6 @@
 /* Tools whose only argument is a prompt. */
+#include "hooks/boundary_internal.h"
 #include "hooks/flows_internal.h"
-#include "hooks/hooks_internal.h"
 
 mend_status mend__prompt_call(mend_boundary *boundary, const mend_tool *tool, void *tool_ctx, const mend_call *within,
                               mend_str prompt, mend_result *ret_result) {

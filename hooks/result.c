@@ -1,5 +1,5 @@
 #include "core/texts.h"
-#include "hooks/hooks_internal.h"
+#include "hooks/boundary_internal.h"
 
 const char *mend_outcome_name(mend_outcome outcome) {
   switch (outcome) {

@@ -1,5 +1,5 @@
 /* What a run knows of hooks: its abort frames, its open calls, its watchdog hooks. Made with its first boundary. */
-#include "hooks/call_internal.h"
+#include "hooks/passage_internal.h"
 
 /* ---- Life ---- */
 
@@ -65,7 +65,7 @@ static void hand_out(mend__run_state *state, const mend__abort_frame *frame) {
 }
 
 /* Steps of two threads on one run need not close in the order they were opened. */
-bool mend__frame_close(mend__run_state *state, mend__abort_frame *frame) {
+void mend__frame_close(mend__run_state *state, mend__abort_frame *frame) {
   mend__run_lock(state->run);
   mend__abort_frame **place = &state->innermost;
   while (*place != frame)
@@ -75,7 +75,6 @@ bool mend__frame_close(mend__run_state *state, mend__abort_frame *frame) {
   mend__abort_watches_hand_out(state, frame);
   mend__run_unlock(state->run);
   mend__abort_release(frame->abort);
-  return frame->marked;
 }
 
 const mend__abort_frame *mend__frame_marked(const mend__abort_frame *frame) {

@@ -1,5 +1,6 @@
 #include "core/seconds.h"
-#include "hooks/hooks_internal.h"
+#include "hooks/tools_internal.h"
+#include "mend/options.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

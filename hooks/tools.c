@@ -1,8 +1,8 @@
 #include "core/nearest.h"
 #include "core/options_size.h"
 #include "core/strmap.h"
-#include "core/text.h"
 #include "hooks/hooks_internal.h"
+#include "hooks/tools_internal.h"
 
 enum { NAME_MAX_LEN = 128, POOL_THREADS = 8, POOL_THREADS_MAX = 256, POOL_WAITING = 65536, POOL_WAITING_MAX = 1 << 20 };
 
@@ -93,17 +93,8 @@ bool mend__is_tool_kind(mend_tool_kind kind) {
 }
 
 static mend_status check_tool(const mend_tool *tool, mend_error *error) {
-  const size_t len = tool->name != NULL ? strnlen(tool->name, NAME_MAX_LEN + 1) : 0;
-  if (len == 0) {
-    return mend_error_set(error, MEND_EINVAL, "mend_tool.name: none, expected 1 to %d bytes", NAME_MAX_LEN);
-  }
-  if (len > NAME_MAX_LEN) {
-    return mend_error_set(error, MEND_EINVAL, "mend_tool.name: \"%.40s...\", expected 1 to %d bytes", tool->name,
-                          NAME_MAX_LEN);
-  }
-  if (!mend__is_printable((mend_str){tool->name, len})) {
-    return mend_error_set(error, MEND_EINVAL, "mend_tool.name: expected UTF-8 without control characters");
-  }
+  const mend_status status = mend__name_check_c("mend_tool.name", tool->name, NAME_MAX_LEN, error);
+  if (status != MEND_OK) return status;
   if (tool->execute == NULL) {
     return mend_error_set(error, MEND_EINVAL, "tool %s: execute is NULL, expected a function", tool->name);
   }

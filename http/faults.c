@@ -75,7 +75,8 @@ static const mend__http_fault *find_row(const mend__http_transfer *transfer, CUR
   return &other;
 }
 
-/* What curl calls a name that is not found or a certificate that is not trusted may be a file that could not be opened. */
+/* What curl calls a name that is not found or a certificate that is not trusted may be a file that could not be
+ * opened. */
 static bool are_descriptors_gone(void) {
   const int fd = eventfd(0, EFD_CLOEXEC);
   const bool are_gone = fd < 0 && mend__http_is_shortage(errno);

@@ -1,4 +1,5 @@
 #include "core/memory.h"
+#include "core/text.h"
 #include "http/http_internal.h"
 
 enum { HEAD_MAX = 256 * 1024 };
@@ -33,19 +34,11 @@ const mend__http_fault *mend__http_lines_add(mend__http_lines *lines, mend_str l
   return lines->text.failed ? &mend__http_no_memory : NULL;
 }
 
-static mend_str trimmed(mend_str text) {
-  while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-    text = (mend_str){text.ptr + 1, text.len - 1};
-  while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-    text.len--;
-  return text;
-}
-
 static mend__http_header parse(mend_str line) {
   const char *colon = memchr(line.ptr, ':', line.len);
   const size_t len = colon != NULL ? (size_t)(colon - line.ptr) : line.len;
   const size_t skipped = colon != NULL ? len + 1 : len;
-  return (mend__http_header){{line.ptr, len}, trimmed((mend_str){line.ptr + skipped, line.len - skipped})};
+  return (mend__http_header){{line.ptr, len}, mend__trim((mend_str){line.ptr + skipped, line.len - skipped})};
 }
 
 mend__http_header *mend__http_lines_headers(const mend__http_lines *lines, size_t *ret_count) {

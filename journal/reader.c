@@ -3,6 +3,7 @@
 #include "bus/event_json.h"
 #include "core/lines.h"
 #include "core/memory.h"
+#include "core/options_size.h"
 #include "core/reason.h"
 #include "core/text.h"
 
@@ -90,7 +91,7 @@ mend_status mend_journal_reader_next(mend_journal_reader *reader, mend_journal_l
   mend__line line;
   mend_status status = next_line(reader, &line, error);
   if (status != MEND_OK && status != MEND_ELIMIT) return status;
-  mend_journal_line result = {.size = ret_line->size, .number = line.number, .text = line.text};
+  mend_journal_line result = {.size = sizeof result, .number = line.number, .text = line.text};
   if (status == MEND_OK) {
     status = mend__event_read(line.text, (mend_str){NULL, 0}, true, &reader->scratch, &reader->parsed, NULL, error);
     if (status == MEND_OK) {
@@ -100,6 +101,6 @@ mend_status mend_journal_reader_next(mend_journal_reader *reader, mend_journal_l
       status = broken(status, line.number, error);
     }
   }
-  memcpy(ret_line, &result, result.size < sizeof result ? result.size : sizeof result);
+  mend__options_give(ret_line, &result);
   return status;
 }

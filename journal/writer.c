@@ -1,6 +1,7 @@
 #include "mend/journal.h"
 
 #include "bus/event_json.h"
+#include "bus/room.h"
 #include "core/memory.h"
 #include "core/options_size.h"
 #include "core/seconds.h"
@@ -98,7 +99,7 @@ static mend_status check(const mend_journal_options *options, mend_error *error)
     return mend_error_set(error, MEND_EINVAL, "fsync: expected none, interval or every, not %d", (int)options->fsync);
   }
   if (!(options->interval_s > 0) || !isfinite(options->interval_s)) {
-    return mend_error_set(error, MEND_EINVAL, "interval_s: expected seconds above 0, not %g", options->interval_s);
+    return mend__options_refuse_number("mend_journal_options.interval_s", options->interval_s, "seconds > 0", error);
   }
   return MEND_OK;
 }
@@ -181,14 +182,15 @@ static mend_status verdict(const mend_journal *journal, bool deleted, bool close
 
 mend_status mend_journal_close(mend_journal *journal, mend_error *error) {
   if (journal == NULL) return MEND_OK;
-  mend_status status = mend_bus_quiesce(journal->bus);
-  if (status != MEND_OK) return mend_error_set(error, status, "%s: a handler cannot close a journal", journal->name);
+  if (mend__would_wait_for_itself(journal->bus)) {
+    return mend_error_set(error, MEND_EDEADLK, "%s: a handler cannot close a journal", journal->name);
+  }
   mend_subscription_close(&journal->subscription);
   mend_bus_quiesce(journal->bus); /* no thread is in on_event any more */
   if (journal->fsync != MEND_FSYNC_NONE) sync_file(journal);
   bool deleted = mend__journal_file_is_deleted(&journal->file);
   bool closed = mend__journal_file_close(&journal->file);
-  status = verdict(journal, deleted, closed, error);
+  const mend_status status = verdict(journal, deleted, closed, error);
   discard(journal);
   return status;
 }

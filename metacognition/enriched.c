@@ -1,3 +1,4 @@
+#include "core/json_kind.h"
 #include "core/options_size.h"
 #include "core/texts.h"
 #include "metacognition/metacognition_internal.h"
@@ -38,8 +39,8 @@ mend_status mend__enriched_set_written(mend_enriched *enriched, mend_str *member
 
 /* ---- Reading ---- */
 
-mend_status mend__enriched_scan(mend_str result, mend__member ret_members[MEND__ENRICHED_MEMBERS]) {
-  const mend__member wanted[MEND__ENRICHED_MEMBERS] = {
+mend_status mend__enriched_scan(mend_str result, mend__json_member ret_members[MEND__ENRICHED_MEMBERS]) {
+  const mend__json_member wanted[MEND__ENRICHED_MEMBERS] = {
       [MEND__ENRICHED_OUTPUT] = {.name = MEND_STR("output")},
       [MEND__ENRICHED_CONFIDENCE] = {.name = MEND_STR("confidence")},
       [MEND__ENRICHED_TARGETS] = {.name = MEND_STR("uncertainty_targets")},
@@ -48,26 +49,26 @@ mend_status mend__enriched_scan(mend_str result, mend__member ret_members[MEND__
       [MEND__ENRICHED_METADATA] = {.name = MEND_STR("metadata")},
   };
   memcpy(ret_members, wanted, sizeof wanted);
-  const mend_status status = mend__members_read(result, ret_members, MEND__ENRICHED_MEMBERS, NULL);
+  const mend_status status = mend__json_members_read(result, ret_members, MEND__ENRICHED_MEMBERS, NULL);
   if (status != MEND_OK) return status;
-  const mend__member *output = &ret_members[MEND__ENRICHED_OUTPUT], *name = &ret_members[MEND__ENRICHED_PROTOCOL];
-  const bool is_named = name->kind == MEND_JSON_STRING && !mend_str_equal(name->value, MEND_STR("\"\""));
-  return output->kind != MEND_JSON_END && is_named ? MEND_OK : MEND_ENOENT;
+  const bool has_output = ret_members[MEND__ENRICHED_OUTPUT].value.ptr != NULL;
+  const bool is_named = mend__json_inside(ret_members[MEND__ENRICHED_PROTOCOL].value).len > 0;
+  return has_output && is_named ? MEND_OK : MEND_ENOENT;
 }
 
-mend_status mend__enriched_take(const mend__member members[MEND__ENRICHED_MEMBERS], mend_enriched *enriched) {
+mend_status mend__enriched_take(const mend__json_member members[MEND__ENRICHED_MEMBERS], mend_enriched *enriched) {
   mend__buffer text;
   mend__buffer_init(&text, enriched->allocator);
-  enriched->confidence = mend__member_confidence(&members[MEND__ENRICHED_CONFIDENCE]);
-  mend__member_strings(&members[MEND__ENRICHED_TARGETS], &text);
+  enriched->confidence = mend__said_confidence(members[MEND__ENRICHED_CONFIDENCE].value);
+  mend__said_strings(members[MEND__ENRICHED_TARGETS].value, &text);
   mend_status status = mend__enriched_set_written(enriched, &enriched->uncertainty_targets, &text);
-  mend__member_text(&members[MEND__ENRICHED_BOUNDARY], &text);
+  mend__json_append(&text, members[MEND__ENRICHED_BOUNDARY].value);
   if (status == MEND_OK) status = mend__enriched_set_written(enriched, &enriched->capability_boundary, &text);
-  mend__member_text(&members[MEND__ENRICHED_PROTOCOL], &text);
+  mend__json_append(&text, members[MEND__ENRICHED_PROTOCOL].value);
   if (status == MEND_OK) status = mend__enriched_set_written(enriched, &enriched->protocol_name, &text);
-  const mend__member *metadata = &members[MEND__ENRICHED_METADATA];
-  if (status == MEND_OK && metadata->kind == MEND_JSON_OBJECT) {
-    status = mend_enriched_set(enriched, &enriched->metadata, metadata->value);
+  const mend_str metadata = members[MEND__ENRICHED_METADATA].value;
+  if (status == MEND_OK && mend__json_is_object(metadata)) {
+    status = mend_enriched_set(enriched, &enriched->metadata, metadata);
   }
   mend__buffer_free(&text);
   return status;
@@ -75,7 +76,7 @@ mend_status mend__enriched_take(const mend__member members[MEND__ENRICHED_MEMBER
 
 mend_status mend_enriched_read(mend_str result, const mend_allocator *allocator, mend_enriched *ret_enriched) {
   if (ret_enriched == NULL || ret_enriched->size < sizeof *ret_enriched) return MEND_EINVAL;
-  mend__member members[MEND__ENRICHED_MEMBERS];
+  mend__json_member members[MEND__ENRICHED_MEMBERS];
   mend_status status = mend__enriched_scan(result, members);
   if (status != MEND_OK) return status;
   mend_enriched read = MEND_ENRICHED_INIT;
@@ -93,9 +94,9 @@ mend_status mend_enriched_read(mend_str result, const mend_allocator *allocator,
 double mend_enriched_confidence(void *ctx, const mend_subtask *subtask, const mend_result *result) {
   (void)ctx;
   (void)subtask;
-  mend__member members[MEND__ENRICHED_MEMBERS];
+  mend__json_member members[MEND__ENRICHED_MEMBERS];
   if (result == NULL || mend__enriched_scan(result->value, members) != MEND_OK) return MEND_NAN;
-  return mend__member_confidence(&members[MEND__ENRICHED_CONFIDENCE]);
+  return mend__said_confidence(members[MEND__ENRICHED_CONFIDENCE].value);
 }
 
 /* ---- Writing ---- */

@@ -54,7 +54,7 @@ static mend_status publish_reading(const mend__publisher *self, const mend_hook_
 }
 
 static mend_status publish(const mend__publisher *self, const mend_hook_call *call,
-                           const mend__member members[MEND__ENRICHED_MEMBERS]) {
+                           const mend__json_member members[MEND__ENRICHED_MEMBERS]) {
   mend_enriched enriched = MEND_ENRICHED_INIT;
   enriched.allocator = mend_bus_allocator(mend_run_bus(call->run));
   mend__buffer event_id;
@@ -72,9 +72,9 @@ static mend_status publish(const mend__publisher *self, const mend_hook_call *ca
 
 static mend_status after(void *ctx, const mend_hook_call *call, mend_decision *decision) {
   (void)decision;
-  mend__member members[MEND__ENRICHED_MEMBERS];
+  mend__json_member members[MEND__ENRICHED_MEMBERS];
   if (call->run == NULL || mend__enriched_scan(call->result, members) != MEND_OK) return MEND_OK;
-  if (isnan(mend__member_confidence(&members[MEND__ENRICHED_CONFIDENCE]))) return MEND_OK;
+  if (isnan(mend__said_confidence(members[MEND__ENRICHED_CONFIDENCE].value))) return MEND_OK;
   bool is_new = false;
   const mend_status status = mend__claim_reading(ctx, call, &is_new);
   return is_new ? publish(ctx, call, members) : status;

@@ -3,31 +3,12 @@
 #define MEND_METACOGNITION_INTERNAL_H
 
 #include "core/buffer.h"
-#include "core/json_kind.h"
+#include "core/json_members.h"
 #include "core/memory.h"
 #include "mend/json.h"
 #include "mend/metacognition.h"
 
 #include <stdatomic.h>
-
-/* ---- members.c: an object whose members may be of any type ---- */
-
-/* A member that is looked for, and what is there. */
-typedef struct mend__member {
-  mend_str name;
-  mend_json_token kind; /* MEND_JSON_END: it is not there */
-  mend_str value;       /* its text */
-} mend__member;
-
-/* Looks for the members; of one that is there twice the last counts. MEND_ENOENT for JSON that is no object, with
- * a sentence that says what it is; MEND_ESYNTAX. */
-mend_status mend__members_read(mend_str text, mend__member *members, size_t count, mend_error *error);
-/* 0 to 1; NaN for what is no number. */
-double mend__member_confidence(const mend__member *member);
-/* Appends what a string says; nothing for what is none. */
-void mend__member_text(const mend__member *member, mend__buffer *text);
-/* Appends the strings of an array as JSON array, or a string as array of one; nothing when there are none. */
-void mend__member_strings(const mend__member *member, mend__buffer *json);
 
 /* ---- enriched.c ---- */
 
@@ -41,9 +22,9 @@ enum mend__enriched_member {
   MEND__ENRICHED_MEMBERS
 };
 /* The members of an enriched result, as they are there. MEND_ENOENT when it is something else, MEND_ESYNTAX. */
-mend_status mend__enriched_scan(mend_str result, mend__member ret_members[MEND__ENRICHED_MEMBERS]);
+mend_status mend__enriched_scan(mend_str result, mend__json_member ret_members[MEND__ENRICHED_MEMBERS]);
 /* Takes over what the members say, but for the output. MEND_ENOMEM. */
-mend_status mend__enriched_take(const mend__member members[MEND__ENRICHED_MEMBERS], mend_enriched *enriched);
+mend_status mend__enriched_take(const mend__json_member members[MEND__ENRICHED_MEMBERS], mend_enriched *enriched);
 /* What `to` held is freed; `from` is empty afterwards. */
 void mend__enriched_move(mend_enriched *to, mend_enriched *from);
 /* Sets a member to what was written, absent when that is nothing, and clears the buffer for the next. */
@@ -51,7 +32,7 @@ mend_status mend__enriched_set_written(mend_enriched *enriched, mend_str *member
 /* Whether it can be written: MEND_EINVAL without a protocol_name, MEND_ESYNTAX. */
 mend_status mend__enriched_check(const mend_enriched *enriched, mend_error *error);
 static inline double mend__clamp_confidence(double confidence) {
-  return confidence < 0 ? 0 : confidence > 1 ? 1 : confidence;
+  return confidence <= 0 ? 0 : confidence > 1 ? 1 : confidence;
 }
 
 /* ---- self_report.c ---- */
@@ -63,6 +44,10 @@ typedef struct mend__self_report {
 /* Takes them from an object into `enriched`. Errors: MEND_ENOENT and MEND_ESYNTAX with a sentence, MEND_ENOMEM. */
 mend_status mend__self_report_read(const mend__self_report *names, mend_str text, mend_enriched *enriched,
                                    mend_error *error);
+/* 0 to 1; NaN for a value that is no number. */
+double mend__said_confidence(mend_str value);
+/* Appends the strings of an array as JSON array, or a string as array of one; nothing when there are none. */
+void mend__said_strings(mend_str value, mend__buffer *json);
 
 /* ---- claim.c: who publishes the confidence of a run ---- */
 

@@ -15,7 +15,6 @@ typedef struct budget_watchdog {
   mend__counters counters;
   double limits[MEND__BUDGET_COUNT];
   mend__tool_rules tool_calls;
-  char *tool_calls_text; /* what the rules point into */
 } budget_watchdog;
 
 /* A tool with a limit of its own. */
@@ -172,7 +171,6 @@ static void budget_close(void *ctx) {
 static void budget_destroy(void *ctx) {
   budget_watchdog *watchdog = ctx;
   mend__tool_rules_free(&watchdog->tool_calls, watchdog->allocator);
-  mend__free(watchdog->allocator, watchdog->tool_calls_text);
   mend__free(watchdog->allocator, watchdog);
 }
 
@@ -201,11 +199,7 @@ static mend_status take_options(budget_watchdog *watchdog, const mend_budget_wat
   watchdog->limits[MEND__BUDGET_TOKENS] = (double)options->tokens;
   watchdog->limits[MEND__BUDGET_COST] = options->cost_usd;
   watchdog->limits[MEND__BUDGET_TIME] = options->time_s;
-  if (options->tool_calls.len == 0) return MEND_OK;
-  watchdog->tool_calls_text = mend__str_copy(watchdog->allocator, options->tool_calls);
-  if (watchdog->tool_calls_text == NULL) return MEND_ENOMEM;
-  return mend__tool_rules_init(&watchdog->tool_calls, mend_str_from(watchdog->tool_calls_text), false,
-                               watchdog->allocator);
+  return mend__tool_rules_init(&watchdog->tool_calls, options->tool_calls, false, watchdog->allocator);
 }
 
 mend_status mend_budget_watchdog_new(const mend_budget_watchdog_options *given, const mend_allocator *allocator,

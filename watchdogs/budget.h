@@ -3,8 +3,8 @@
 #define MEND_WATCHDOGS_BUDGET_H
 
 #include "core/tool_rules.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/table.h"
-#include "watchdogs/watchdogs_internal.h"
 
 typedef enum mend__budget_limit {
   MEND__BUDGET_CALLS,

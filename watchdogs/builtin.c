@@ -92,7 +92,7 @@ mend_status mend_bus_watch(mend_bus *bus, const mend_options *given, mend_error 
     mend_watchdog_release(made[i]);
   if (status != MEND_OK) return status;
   mend__hub_set_poll_interval(hub, options.poll_interval_s);
-  mend__hub_set_ceiling(hub, options.ladder ? options.ceiling : 0);
+  mend__hub_set_ladder(hub, &options);
   const char *warnings[MEND__WATCH_WARNINGS_MAX];
   const size_t warning_count = mend__watch_warnings(&options, warnings);
   for (size_t i = 0; i < warning_count; i++)

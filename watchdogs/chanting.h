@@ -42,6 +42,4 @@ mend_status mend__chanting_event(mend__chanting *chanting, const mend_event *eve
 /* Forgets the message and frees what it needed. */
 void mend__chanting_reset(mend__chanting *chanting);
 
-#define MEND__CHANTING_TOPICS "model.request model.delta model.response model.error model.retry"
-
 #endif

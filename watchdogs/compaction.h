@@ -18,6 +18,4 @@ bool mend__compaction_is_vain(const mend_context_compact_event *compact);
  * tenth and what a person says end a row; calls in between do not. Events of no use are allowed. */
 bool mend__compaction_event(mend__compaction *compaction, const mend_event *event);
 
-#define MEND__COMPACTION_TOPICS "context.compact user.message"
-
 #endif

@@ -1,4 +1,6 @@
-#include "watchdogs/watchdogs_internal.h"
+#include "watchdogs/detector.h"
+
+#include "core/memory.h"
 
 void mend__buffer_tenths(mend__buffer *buffer, uint64_t ns) {
   const uint64_t tenth_ns = MEND_SECOND_NS / 10;

@@ -1,4 +1,5 @@
 /* A watch's entries: which watchdogs look at the run, for whom, with which state, and when each wants to be asked. */
+#include "core/seconds.h"
 #include "watchdogs/watchdogs_internal.h"
 
 /* ---- States ---- */
@@ -17,10 +18,8 @@ void mend__entry_close(mend__watch_entry *entry) {
   entry->is_open = false;
 }
 
-static uint64_t add_saturating(uint64_t a, uint64_t b) { return a > MEND_NEVER - b ? MEND_NEVER : a + b; }
-
 uint64_t mend__watch_next_poll(const mend_watch *watch, uint64_t now_ns) {
-  return add_saturating(now_ns, atomic_load_explicit(&watch->hub->poll_ns, memory_order_relaxed));
+  return mend__ns_later(now_ns, atomic_load_explicit(&watch->hub->poll_ns, memory_order_relaxed));
 }
 
 /* The first deadline of a state just opened or reset. */

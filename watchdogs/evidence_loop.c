@@ -20,11 +20,8 @@ static mend_status loop_open(void *ctx, mend_run *run, void **ret_state) {
 static void free_names(mend__loop_state *state) {
   const mend_allocator *allocator = state->watchdog->allocator;
   mend__loop_tool *tools = state->tools.items;
-  mend__loop_pair *pairs = state->pairs.items;
   for (size_t i = 0; i < state->tools.capacity; i++)
     mend__kept_text_free(&tools[i].first.name, allocator);
-  for (size_t i = 0; i < state->pairs.capacity; i++)
-    mend__kept_text_free(&pairs[i].first.name, allocator);
   for (uint32_t i = 0; i < state->shown_capacity; i++)
     mend__kept_text_free(&state->shown[i].name, allocator);
 }
@@ -33,10 +30,9 @@ static void free_names(mend__loop_state *state) {
 static void forget_calls(mend__loop_state *state) {
   const mend_allocator *allocator = state->watchdog->allocator;
   free_names(state);
+  mend__loop_window_free(state);
   mend__free(allocator, state->tools.items);
-  mend__free(allocator, state->pairs.items);
   mend__free(allocator, state->open.items);
-  mend__free(allocator, state->ring);
   mend__free(allocator, state->shown);
   mend__free(allocator, state->cycle);
   *state = (mend__loop_state){.watchdog = state->watchdog,
@@ -92,14 +88,15 @@ static void answer(mend__loop_state *state) {
 
 /* ---- Events ---- */
 
-static mend_str tool_of_ending(const mend_event *event) {
+/* Whether a call ends with it, and of which tool. */
+static bool is_ending(const mend_event *event, mend_str *ret_tool) {
   switch (event->kind) {
-  case MEND_EVENT_TOOL_AFTER: return ((const mend_tool_after_event *)event)->tool_name;
-  case MEND_EVENT_TOOL_ERROR: return ((const mend_tool_error_event *)event)->tool_name;
-  case MEND_EVENT_TOOL_SKIPPED: return ((const mend_tool_skipped_event *)event)->tool_name;
-  case MEND_EVENT_TOOL_ABORTED: return ((const mend_tool_aborted_event *)event)->tool_name;
-  case MEND_EVENT_TOOL_CANCELLED: return ((const mend_tool_cancelled_event *)event)->tool_name;
-  default: return (mend_str)MEND_ABSENT;
+  case MEND_EVENT_TOOL_AFTER: *ret_tool = ((const mend_tool_after_event *)event)->tool_name; return true;
+  case MEND_EVENT_TOOL_ERROR: *ret_tool = ((const mend_tool_error_event *)event)->tool_name; return true;
+  case MEND_EVENT_TOOL_SKIPPED: *ret_tool = ((const mend_tool_skipped_event *)event)->tool_name; return true;
+  case MEND_EVENT_TOOL_ABORTED: *ret_tool = ((const mend_tool_aborted_event *)event)->tool_name; return true;
+  case MEND_EVENT_TOOL_CANCELLED: *ret_tool = ((const mend_tool_cancelled_event *)event)->tool_name; return true;
+  default: return false;
   }
 }
 
@@ -112,11 +109,6 @@ static mend_status begin_call(mend__loop_state *state, const mend_tool_before_ev
 static mend_status take_event(mend__loop_state *state, const mend_event *event, mend_emitter *emitter) {
   switch (event->kind) {
   case MEND_EVENT_TOOL_BEFORE: return begin_call(state, (const mend_tool_before_event *)event, emitter);
-  case MEND_EVENT_TOOL_AFTER:
-  case MEND_EVENT_TOOL_ERROR:
-  case MEND_EVENT_TOOL_SKIPPED:
-  case MEND_EVENT_TOOL_ABORTED:
-  case MEND_EVENT_TOOL_CANCELLED: mend__loop_call_ends(state, event, tool_of_ending(event)); break;
   case MEND_EVENT_MODEL_REQUEST: ask(state); break;
   case MEND_EVENT_MODEL_RESPONSE: answer(state); break;
   case MEND_EVENT_MODEL_RETRY: mend__loop_retract_calls(state); break;
@@ -131,6 +123,11 @@ static mend_status take_event(mend__loop_state *state, const mend_event *event, 
 
 static mend_status loop_event(void *ctx, const mend_event *event, mend_emitter *emitter) {
   mend__loop_state *state = ctx;
+  mend_str tool_name;
+  if (is_ending(event, &tool_name)) {
+    mend__loop_call_ends(state, event, tool_name);
+    return MEND_OK;
+  }
   const mend_status status = mend__loop_talk_event(&state->talk, event, emitter);
   const mend_status taken = take_event(state, event, emitter);
   return status != MEND_OK ? status : taken;

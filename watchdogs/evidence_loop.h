@@ -5,25 +5,12 @@
 #ifndef MEND_WATCHDOGS_EVIDENCE_LOOP_H
 #define MEND_WATCHDOGS_EVIDENCE_LOOP_H
 
-#include "watchdogs/chanting.h"
-#include "watchdogs/compaction.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/evidence_loop_cycle.h"
 #include "watchdogs/evidence_loop_outcome.h"
 #include "watchdogs/evidence_loop_rules.h"
-#include "watchdogs/monologue.h"
+#include "watchdogs/evidence_loop_talk.h"
 #include "watchdogs/table.h"
-#include "watchdogs/watchdogs_internal.h"
-
-/* How often something may be the same: the next one is reported. */
-enum {
-  MEND__LOOP_MOVING_K = 6, /* other arguments, the same answer */
-  MEND__LOOP_UNKNOWN_TOOL_K = 3,
-  MEND__LOOP_RETRY_K = 6,
-  MEND__LOOP_VERIFY_K = 7, /* a check that fails alike after different edits */
-  MEND__LOOP_VERIFY_EDITS = 2
-};
-
-/* ---- The state of a run ---- */
 
 /* A call that is named later. Zero it before first use. */
 typedef struct mend__loop_mark {
@@ -64,6 +51,7 @@ typedef struct mend__loop_tool {
 /* A pair among the decisions that are remembered. */
 typedef struct mend__loop_pair {
   mend_hash key;
+  struct mend__loop_pair *next_spare;
   uint64_t latest, earlier; /* numbers of its latest decision and of the one before */
   uint32_t in_window;       /* decisions among the last n */
   uint32_t kept;            /* among all that are remembered */
@@ -92,6 +80,12 @@ typedef struct mend__loop_pair {
   uint64_t shown; /* likewise */
 } mend__loop_pair;
 
+/* A place of the table of pairs. */
+typedef struct mend__loop_pair_place {
+  mend_hash key;
+  mend__loop_pair *pair;
+} mend__loop_pair_place;
+
 /* An open call. */
 typedef struct mend__loop_open {
   mend_hash call; /* its key */
@@ -111,21 +105,7 @@ typedef struct mend__loop_shown {
   char excerpt[MEND__EXCERPT_MAX];
   mend__kept_text name;
 } mend__loop_shown;
-enum { MEND__LOOP_SHOWN_MAX = 32 };
-
-/* ---- evidence_loop_talk.c: what goes round without a call of a tool ---- */
-
-/* Zero it, and set the allocator of the first, before first use. */
-typedef struct mend__loop_talk {
-  mend__chanting chanting;
-  mend__monologue monologue;
-  mend__compaction compaction;
-} mend__loop_talk;
-
-mend_status mend__loop_talk_event(mend__loop_talk *talk, const mend_event *event, mend_emitter *emitter);
-void mend__loop_talk_reset(mend__loop_talk *talk);
-
-/* ---- */
+enum { MEND__LOOP_SHOWN_MAX = 32 }; /* a power of two */
 
 typedef struct mend__loop_watchdog {
   const mend_allocator *allocator;
@@ -135,9 +115,10 @@ typedef struct mend__loop_watchdog {
 
 typedef struct mend__loop_state {
   mend__loop_watchdog *watchdog;
-  mend__table tools, pairs, open;
-  size_t tools_sweep; /* so many tools, and those that are not remembered go */
-  mend_hash *ring;    /* the pairs of the decisions that are remembered; none: it was taken back */
+  mend__table tools, pairs, open; /* pairs: of places */
+  size_t tools_sweep;             /* so many tools, and those that are not remembered go */
+  mend__loop_pair *spare_pairs;
+  mend__loop_pair **ring; /* of the decisions that are remembered; NULL: it was taken back */
   uint32_t ring_capacity;
   uint32_t shown_capacity;
   mend__loop_shown *shown;
@@ -163,7 +144,8 @@ typedef struct mend__loop_state {
 } mend__loop_state;
 
 static inline mend__loop_pair *mend__loop_find_pair(const mend__loop_state *state, mend_hash key) {
-  return mend__table_find(&state->pairs, sizeof(mend__loop_pair), key);
+  const mend__loop_pair_place *place = mend__table_find(&state->pairs, sizeof *place, key);
+  return place != NULL ? place->pair : NULL;
 }
 static inline mend__loop_tool *mend__loop_find_tool(const mend__loop_state *state, mend_hash name) {
   return mend__table_find(&state->tools, sizeof(mend__loop_tool), name);
@@ -203,8 +185,9 @@ void mend__loop_tool_ends(mend__loop_tool *tool, const mend__loop_open *call, co
 mend_status mend__loop_window_reserve(mend__loop_state *state);
 /* Adds a decision in room that was made. */
 mend__loop_pair *mend__loop_window_add(mend__loop_state *state, mend_hash key);
-/* Takes the pair's latest decision out unless it has left the window; the pair is then somewhere else, or gone. */
+/* Takes the pair's latest decision out unless it has left the window; the pair may be gone then. */
 void mend__loop_window_retract(mend__loop_state *state, mend__loop_pair *pair);
+void mend__loop_window_free(mend__loop_state *state);
 
 /* ---- evidence_loop_pair.c: decisions ---- */
 
@@ -213,7 +196,7 @@ void mend__loop_window_retract(mend__loop_state *state, mend__loop_pair *pair);
 mend__loop_pair *mend__loop_pair_begins(mend__loop_state *state, const mend_tool_before_event *before, mend_hash key,
                                         uint64_t shown, bool *ret_is_new);
 void mend__loop_pair_ends(mend__loop_pair *pair, const mend__loop_open *call, const mend__outcome *outcome);
-/* The call never ran. The pair is then somewhere else, or gone. */
+/* The call never ran. The pair may be gone then. */
 void mend__loop_pair_retract(mend__loop_state *state, mend__loop_pair *pair, const mend__loop_open *call);
 
 /* ---- evidence_loop_calls.c: calls begin, end, and are taken back ---- */
@@ -224,63 +207,5 @@ mend_status mend__loop_call_begins(mend__loop_state *state, const mend_tool_befo
 void mend__loop_call_ends(mend__loop_state *state, const mend_event *event, mend_str tool_name);
 /* Those of this turn that are open. */
 void mend__loop_retract_calls(mend__loop_state *state);
-
-/* ---- evidence_loop_judge.c: whether a call is one too many ---- */
-
-/* What a finding is about. */
-typedef enum mend__loop_scope { MEND__LOOP_OF_PAIR, MEND__LOOP_OF_TOOL, MEND__LOOP_OF_ROUND } mend__loop_scope;
-
-typedef enum mend__loop_reason {
-  MEND__LOOP_REPEAT,
-  MEND__LOOP_REPEAT_ERROR,
-  MEND__LOOP_CYCLE,
-  MEND__LOOP_SAME_ERROR,
-  MEND__LOOP_EMPTY_RESULT,
-  MEND__LOOP_SAME_RESULT, /* of a tool that only looks */
-  MEND__LOOP_UNKNOWN_TOOL,
-  MEND__LOOP_RETRY_STORM,
-  MEND__LOOP_FROZEN_POLL,
-  MEND__LOOP_VERIFY_NO_PROGRESS
-} mend__loop_reason;
-
-typedef struct mend__loop_finding {
-  mend__loop_reason reason;
-  mend__loop_scope scope;
-  uint32_t count, limit;
-  uint32_t period; /* of a cycle, else 0 */
-  bool is_known;   /* what all of the calls answered */
-  bool is_idempotent, may_be_poll;
-  uint64_t first_batch; /* of the round */
-  uint64_t identity;    /* of the incident, beside reason and tool */
-  const mend__loop_mark *first;
-} mend__loop_finding;
-
-/* The call that begins: what it adds to, if it is one too many. */
-typedef struct mend__loop_call {
-  const mend_tool_before_event *before;
-  mend_hash args_hash;
-  mend__loop_tool *tool;
-  mend__loop_pair *pair;
-  bool is_new; /* a decision of its own */
-} mend__loop_call;
-
-mend_status mend__loop_judge(mend__loop_state *state, const mend__loop_call *call, mend_emitter *emitter);
-
-/* ---- evidence_loop_poll.c ---- */
-
-/* Whether it is a poll: by the options, by its name, or because it waits. */
-bool mend__loop_polls(const mend__loop_tool *tool, const mend__loop_pair *pair);
-/* Whether what it answers only acknowledges that it was done. */
-bool mend__loop_acknowledges(const mend__loop_tool *tool, const mend__loop_pair *pair);
-/* Whether there may have been a wait before each decision; `shown` is one of them. */
-bool mend__loop_may_have_waited(const mend__loop_state *state, const mend__loop_pair *pair,
-                                const mend__loop_shown *shown);
-/* Whether the call, which comes again, may be a poll. */
-bool mend__loop_may_be_poll(const mend__loop_state *state, const mend__loop_call *call);
-
-/* ---- evidence_loop_report.c ---- */
-
-mend_status mend__loop_report(const mend__loop_state *state, const mend__loop_call *call,
-                              const mend__loop_finding *finding, mend_emitter *emitter);
 
 #endif

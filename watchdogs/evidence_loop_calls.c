@@ -1,7 +1,8 @@
 /* Calls begin, end, and are taken back: what each of these does to the open calls, the batch, the window and the
  * tools. */
 #include "core/mix.h"
-#include "watchdogs/evidence_loop.h"
+#include "core/seconds.h"
+#include "watchdogs/evidence_loop_judge.h"
 
 enum { OPEN_MAX = 65536 };
 
@@ -45,8 +46,6 @@ static void add_to_batch(mend__loop_batch *batch, mend_hash pair) {
 
 /* ---- Waiting ---- */
 
-static uint64_t since(uint64_t from_ns, uint64_t to_ns) { return to_ns > from_ns ? to_ns - from_ns : 0; }
-
 static void note_time(mend__loop_state *state, uint64_t now_ns) {
   state->has_clock = state->has_clock || (state->busy_ns != 0 && state->busy_ns != now_ns);
   state->busy_ns = now_ns;
@@ -54,7 +53,7 @@ static void note_time(mend__loop_state *state, uint64_t now_ns) {
 
 /* Before a call that begins. */
 static void note_pause(mend__loop_state *state, uint64_t now_ns) {
-  const uint64_t pause = state->busy_ns != 0 ? since(state->busy_ns, now_ns) : 0;
+  const uint64_t pause = state->busy_ns != 0 ? mend__ns_between(state->busy_ns, now_ns) : 0;
   if (pause >= MEND__LOOP_PAUSE_NS) state->idle_ns += pause;
   if (pause >= MEND__LOOP_LULL_NS) state->lull_ns += pause;
   note_time(state, now_ns);
@@ -64,7 +63,7 @@ static void note_pause(mend__loop_state *state, uint64_t now_ns) {
  * is no clock to say how long. */
 static void note_wait(mend__loop_state *state, const mend__loop_open *call, const mend__outcome *outcome,
                       uint64_t now_ns) {
-  const uint64_t took = since(call->started_ns, now_ns);
+  const uint64_t took = mend__ns_between(call->started_ns, now_ns);
   const bool is_long = took >= MEND__LOOP_PAUSE_NS && (call->waits || !outcome->is_failing);
   if (is_long) state->idle_ns += took;
   if (call->waits && took == 0) state->idle_ns += MEND__LOOP_PAUSE_NS;
@@ -194,9 +193,8 @@ static void end(mend__loop_state *state, const mend__loop_open *call, const mend
 void mend__loop_call_ends(mend__loop_state *state, const mend_event *event, mend_str tool_name) {
   mend__loop_open *open = find_open(state, open_key(event->call, tool_name));
   if (open == NULL) return;
-  const mend__loop_open call = *open;
+  end(state, open, event);
   mend__table_take(&state->open, sizeof *open, open);
-  end(state, &call, event);
 }
 
 /* ---- Calls are taken back ---- */
@@ -219,9 +217,8 @@ void mend__loop_retract_calls(mend__loop_state *state) {
       place++;
       continue;
     }
-    const mend__loop_open call = *open;
+    retract(state, open);
     mend__table_take(&state->open, sizeof *open, open); /* another one may come here */
-    retract(state, &call);
   }
   state->batch.newest_is_open = false;
 }

@@ -1,6 +1,15 @@
 /* Whether the call that begins is one too many. The rules are asked in the order of how much they explain; one batch
  * has one finding, and what else is found in it belongs to that. */
-#include "watchdogs/evidence_loop.h"
+#include "watchdogs/evidence_loop_judge.h"
+
+/* How often something may be the same: the next one is reported. */
+enum {
+  MOVING_K = 6, /* other arguments, the same answer */
+  UNKNOWN_TOOL_K = 3,
+  RETRY_K = 6,
+  VERIFY_K = 7, /* a check that fails alike after different edits */
+  VERIFY_EDITS = 2
+};
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
@@ -35,7 +44,7 @@ static void tell_pair(mend__loop_pair *pair, const mend__loop_state *state) {
 /* ---- Again and again the same call ---- */
 
 static bool is_edited(const mend__loop_pair *pair, uint32_t k) {
-  return pair->edits_latest - pair->edits_first >= MEND__LOOP_VERIFY_EDITS && pair->unedited < k;
+  return pair->edits_latest - pair->edits_first >= VERIFY_EDITS && pair->unedited < k;
 }
 
 /* What may have been a poll is one that does not get on. */
@@ -50,7 +59,7 @@ static void find_limit(const mend__loop_state *state, const mend__loop_call *cal
   finding->limit = facts->k;
   finding->reason = mend__outcome_is_error(&pair->outcome) ? MEND__LOOP_REPEAT_ERROR : MEND__LOOP_REPEAT;
   if (is_edited(pair, facts->k)) {
-    finding->limit = larger(finding->limit, MEND__LOOP_VERIFY_K);
+    finding->limit = larger(finding->limit, VERIFY_K);
     finding->reason = MEND__LOOP_VERIFY_NO_PROGRESS;
   }
   if (mend__loop_acknowledges(call->tool, pair) && !facts->has_own_k) {
@@ -62,7 +71,7 @@ static void find_limit(const mend__loop_state *state, const mend__loop_call *cal
     finding->reason = MEND__LOOP_FROZEN_POLL;
   }
   if (pair->outcome.kind == MEND__OUTCOME_TRY_LATER) {
-    finding->limit = larger(finding->limit, MEND__LOOP_RETRY_K);
+    finding->limit = larger(finding->limit, RETRY_K);
     finding->reason = MEND__LOOP_RETRY_STORM;
   }
 }
@@ -96,16 +105,16 @@ static bool judge_pair(const mend__loop_state *state, const mend__loop_call *cal
 /* ---- Whatever the arguments ---- */
 
 static bool find_moving_reason(const mend__loop_tool *tool, mend__loop_finding *finding) {
-  const bool has_moved = tool->moves >= MEND__LOOP_MOVING_K / 2;
-  finding->limit = MEND__LOOP_MOVING_K;
+  const bool has_moved = tool->moves >= MOVING_K / 2;
+  finding->limit = MOVING_K;
   switch (tool->outcome.kind) {
   case MEND__OUTCOME_UNKNOWN_TOOL:
     finding->reason = MEND__LOOP_UNKNOWN_TOOL;
-    finding->limit = MEND__LOOP_UNKNOWN_TOOL_K;
+    finding->limit = UNKNOWN_TOOL_K;
     return true;
   case MEND__OUTCOME_TRY_LATER:
     finding->reason = MEND__LOOP_RETRY_STORM;
-    finding->limit = MEND__LOOP_RETRY_K;
+    finding->limit = RETRY_K;
     return true;
   case MEND__OUTCOME_ERROR: finding->reason = MEND__LOOP_SAME_ERROR; return has_moved;
   case MEND__OUTCOME_EMPTY: finding->reason = MEND__LOOP_EMPTY_RESULT; return has_moved;
@@ -121,7 +130,7 @@ static bool judge_tool(const mend__loop_state *state, const mend__loop_call *cal
   if (tool->facts.is_poll || (tool->is_slow && finding->reason == MEND__LOOP_RETRY_STORM)) {
     finding->limit = larger(finding->limit, state->watchdog->rules.poll_k);
   }
-  if (state->edits - tool->edits >= MEND__LOOP_VERIFY_EDITS) finding->limit *= 2;
+  if (state->edits - tool->edits >= VERIFY_EDITS) finding->limit *= 2;
   finding->scope = MEND__LOOP_OF_TOOL;
   finding->count = tool->batches + 1;
   finding->is_known = true;

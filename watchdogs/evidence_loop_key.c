@@ -4,18 +4,6 @@
 #include "core/text.h"
 #include "watchdogs/evidence_loop_rules.h"
 
-/* ---- Lists of names ---- */
-
-static bool is_in_list(mend_str names, mend_str name) {
-  mend_json json;
-  mend_json_init(&json, names, MEND_JSON_DEPTH);
-  mend_json_next(&json);
-  while (mend_json_next(&json) == MEND_JSON_STRING) {
-    if (mend_json_is(&json, name)) return true;
-  }
-  return false;
-}
-
 /* ---- Names that say it by themselves: without case, '_' and '-', so request_id is requestId ---- */
 
 enum { PLAIN_MAX = 16 };
@@ -71,8 +59,8 @@ typedef struct args_filter {
 static bool ignores(void *ctx, mend_str name) {
   args_filter *filter = ctx;
   const mend__tool_facts *facts = filter->facts;
-  if (facts->only_args != NULL && !is_in_list(facts->only_args->names, name)) return true;
-  if (facts->ignore_args != NULL && is_in_list(facts->ignore_args->names, name)) return true;
+  if (facts->only_args != NULL && !mend__argument_names_have(facts->only_args, name)) return true;
+  if (facts->ignore_args != NULL && mend__argument_names_have(facts->ignore_args, name)) return true;
   const bool may_be = !filter->takes_names_as_they_are && facts->only_args == NULL;
   const bool by_name = may_be && is_no_argument(name, !facts->words.changes);
   filter->left_out_by_name += by_name;

@@ -66,13 +66,26 @@ static size_t volatile_len(mend_str text, size_t place) {
 
 /* ---- Numbers behind a name ---- */
 
+/* A set of letters, whatever their case. */
+#define LETTER(letter) (UINT32_C(1) << ((letter) - 'a'))
+
+static bool is_in(uint32_t letters, char c) {
+  const unsigned place = (unsigned char)(c | 0x20) - (unsigned)'a';
+  return place < 26 && (letters >> place & 1) != 0;
+}
+
+/* Most words are told from the names below by their last and their first letter. */
+static const uint32_t last_letters =
+    LETTER('d') | LETTER('k') | LETTER('n') | LETTER('p') | LETTER('s') | LETTER('t') | LETTER('y');
+static const uint32_t first_letters = LETTER('a') | LETTER('d') | LETTER('e') | LETTER('p') | LETTER('r') | LETTER('t');
+
 static bool announces_number(mend_str word) {
   static const mend_str names[] = {MEND__TEXT("pid"),        MEND__TEXT("attempt"),     MEND__TEXT("attempts"),
                                    MEND__TEXT("retry"),      MEND__TEXT("retries"),     MEND__TEXT("try"),
                                    MEND__TEXT("elapsed"),    MEND__TEXT("duration"),    MEND__TEXT("took"),
                                    MEND__TEXT("elapsed_ms"), MEND__TEXT("duration_ms"), MEND__TEXT("duration_s"),
                                    MEND__TEXT("timestamp"),  MEND__TEXT("elapsed_s"),   MEND__TEXT("took_ms")};
-  return mend__is_listed(word, names, sizeof names / sizeof *names);
+  return is_in(first_letters, word.ptr[0]) && mend__is_listed(word, names, sizeof names / sizeof *names);
 }
 
 static bool is_sign(char c) {
@@ -86,10 +99,11 @@ static bool is_announced(mend_str text, size_t place) {
   size_t end = place;
   while (end > 0 && place - end < SIGNS_MAX && is_sign(text.ptr[end - 1]))
     end--;
+  if (end == 0 || end == place || !is_in(last_letters, text.ptr[end - 1])) return false;
   size_t begin = end;
   while (begin > 0 && end - begin <= LONGEST && mend__is_word(text.ptr[begin - 1]))
     begin--;
-  return end < place && begin < end && announces_number((mend_str){text.ptr + begin, end - begin});
+  return announces_number((mend_str){text.ptr + begin, end - begin});
 }
 
 static size_t announced_len(mend_str text) {
@@ -128,9 +142,20 @@ static void mask(mask_copy *copy, size_t begin, size_t len) {
   copy->done = begin + len;
 }
 
+/* The length of a number that can be no part of a time, a duration or an id, by what stands around it; 0 for others. */
+static size_t plain_number_len(mend_str text, size_t place) {
+  const size_t len = mend__count_digits(text, place);
+  const char before = place > 0 ? text.ptr[place - 1] : ' ', behind = mend__char_at(text, place + len);
+  if (mend__is_word(before) || before == '-' || before == '\\' || mend__is_word(behind)) return 0;
+  if (behind == '.' || behind == ':' || behind == '-') return 0;
+  return behind == ' ' && mend__begins_unit(mend__char_at(text, place + len + 1)) ? 0 : len;
+}
+
 /* The digit at `place`; returns where to look on. */
 static size_t take_digit(mask_copy *copy, size_t place) {
   const mend_str text = copy->text;
+  const size_t plain = plain_number_len(text, place);
+  if (plain > 0 && !is_announced(text, place)) return place + plain;
   size_t begin = word_begin(text, copy->done, place);
   if (begin > place) return begin;
   begin = uuid_begin(text, copy->done, begin);

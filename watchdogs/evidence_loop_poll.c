@@ -1,5 +1,5 @@
 /* Whether what comes again is a poll, or may be one. */
-#include "watchdogs/evidence_loop.h"
+#include "watchdogs/evidence_loop_judge.h"
 
 /* Three of four times there had been time for something to happen. */
 static bool is_slow(const mend__loop_pair *pair) {

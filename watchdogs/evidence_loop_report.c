@@ -1,5 +1,5 @@
 /* What is told of a finding: a sentence, what it rests on, how sure it is and what might help. */
-#include "watchdogs/evidence_loop.h"
+#include "watchdogs/evidence_loop_judge.h"
 #include "watchdogs/saying.h"
 
 #include <stdio.h>

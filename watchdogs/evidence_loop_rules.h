@@ -2,8 +2,8 @@
 #ifndef MEND_WATCHDOGS_EVIDENCE_LOOP_RULES_H
 #define MEND_WATCHDOGS_EVIDENCE_LOOP_RULES_H
 
-#include "core/tool_rules.h"
 #include "mend/watchdogs.h"
+#include "watchdogs/argument_names.h"
 #include "watchdogs/evidence_loop_text.h"
 
 /* ---- evidence_loop_rules.c: the options ---- */
@@ -11,8 +11,8 @@
 typedef struct mend__loop_rules {
   uint32_t k, n, poll_k;
   mend_loop_rearm rearm;
-  char *texts; /* what the rules below point into */
-  mend__tool_rules tool_k, poll_tools, read_only, idempotent, ignore_args, only_args;
+  mend__tool_rules tool_k, poll_tools, read_only, idempotent;
+  mend__argument_rules ignore_args, only_args;
 } mend__loop_rules;
 
 mend_status mend__loop_rules_init(mend__loop_rules *rules, const mend_loop_watchdog_options *options,
@@ -24,7 +24,7 @@ typedef struct mend__tool_facts {
   mend__tool_words words;
   bool has_own_k, is_poll, is_read_only, is_idempotent;
   uint32_t k;
-  const mend__tool_rule *ignore_args, *only_args; /* NULL: none */
+  const mend__argument_names *ignore_args, *only_args; /* NULL: nothing is said */
 } mend__tool_facts;
 
 mend__tool_facts mend__tool_facts_of(const mend__loop_rules *rules, mend_str tool);

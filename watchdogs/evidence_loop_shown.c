@@ -1,4 +1,5 @@
-/* The latest calls of a run as evidence shows them, in a ring that grows with the first of them. */
+/* The latest calls of a run as evidence shows them, in a ring that grows with the first of them; its length is a power
+ * of two. */
 #include "watchdogs/evidence_loop.h"
 
 /* The ring has not gone round before it is as long as it gets. */
@@ -14,7 +15,7 @@ static mend_status reserve_ring(mend__loop_state *state) {
 }
 
 static mend__loop_shown *place_of(const mend__loop_state *state, uint64_t number) {
-  return &state->shown[(number - 1) % state->shown_capacity];
+  return &state->shown[(number - 1) & (state->shown_capacity - 1)];
 }
 
 /* The oldest one's place is the next one's; its name may go already. */

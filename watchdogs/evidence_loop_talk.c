@@ -1,5 +1,6 @@
 /* What goes round without a call of a tool: a model that says the same, a context that does not get shorter. */
-#include "watchdogs/evidence_loop.h"
+#include "watchdogs/evidence_loop_talk.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/saying.h"
 
 /* A detection that is about no tool. */

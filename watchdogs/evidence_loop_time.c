@@ -51,8 +51,6 @@ size_t mend__time_len(mend_str text) {
 
 /* ---- Durations: 12ms, 1.5 s, 2 minutes, 1m30s ---- */
 
-static bool begins_unit(char c) { return c == 'h' || c == 'm' || c == 'n' || c == 's' || c == 'u'; }
-
 static size_t unit_len(mend_str text) {
   static const mend_str apart[] = {
       MEND__TEXT("ms"),     MEND__TEXT("us"),      MEND__TEXT("ns"),    MEND__TEXT("sec"),
@@ -62,7 +60,7 @@ static size_t unit_len(mend_str text) {
   const size_t blank = mend__char_at(text, 0) == ' ';
   const mend_str rest = mend__text_from(text, blank < text.len ? blank : text.len);
   size_t len = 0;
-  if (!begins_unit(mend__char_at(rest, 0))) return 0;
+  if (!mend__begins_unit(mend__char_at(rest, 0))) return 0;
   while (mend__is_word(mend__char_at(rest, len)) && !mend__is_digit(mend__char_at(rest, len)))
     len++;
   if (blank == 0 && len == 1)

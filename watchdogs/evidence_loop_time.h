@@ -22,6 +22,9 @@ static inline size_t mend__count_digits(mend_str text, size_t from) {
   return count;
 }
 
+/* Whether a unit of time may begin so. */
+static inline bool mend__begins_unit(char c) { return c == 'h' || c == 'm' || c == 'n' || c == 's' || c == 'u'; }
+
 /* Whether the word, whatever its case, is one of these, which are in lower case. */
 bool mend__is_listed(mend_str word, const mend_str *list, size_t count);
 

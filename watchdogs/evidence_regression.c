@@ -1,8 +1,8 @@
 /* Regression in mode evidence: the watchdog, and which series a reading belongs to. */
 #include "watchdogs/evidence_regression.h"
 
-#include "core/options_size.h"
 #include "mend/json.h"
+#include "watchdogs/regression_rule.h"
 #include "watchdogs/seen_readings.h"
 #include "watchdogs/table.h"
 
@@ -11,13 +11,6 @@
 /* So many sources of a run are followed. */
 enum { SERIES_MAX = 64 };
 
-typedef struct regression_watchdog {
-  const mend_allocator *allocator;
-  mend__counters counters;
-  uint32_t n;
-  double drop;
-} regression_watchdog;
-
 /* A place of the table. */
 typedef struct series_place {
   mend_hash source;
@@ -25,14 +18,14 @@ typedef struct series_place {
 } series_place;
 
 typedef struct regression_state {
-  regression_watchdog *watchdog;
+  mend__regression_watchdog *watchdog;
   mend__table series;
   mend__seen_readings seen;
 } regression_state;
 
 /* ---- Series ---- */
 
-static mend__readings *make_series(const regression_watchdog *watchdog, mend_str source) {
+static mend__readings *make_series(const mend__regression_watchdog *watchdog, mend_str source) {
   mend__readings *series = mend__alloc_zero(watchdog->allocator, sizeof *series);
   if (series == NULL) return NULL;
   series->window.n = watchdog->n;
@@ -66,19 +59,15 @@ static void each_series(const regression_state *state, void (*visit)(mend__readi
 /* ---- Events ---- */
 
 static bool is_usable(const regression_state *state, const mend_confidence_event *reading) {
-  mend__counters *counters = &state->watchdog->counters;
-  if (!(reading->confidence >= 0 && reading->confidence <= 1)) {
-    mend__count(&counters->ignored);
-    return false;
-  }
+  if (!mend__reading_is_usable(state->watchdog, reading)) return false;
   const bool is_second = mend__seen_readings_has(&state->seen, mend__reading_key(reading)) ||
                          mend__seen_readings_has(&state->seen, mend__reading_id_key(reading));
-  if (is_second) mend__count(&counters->duplicates);
+  if (is_second) mend__count(&state->watchdog->counters.duplicates);
   return !is_second;
 }
 
 static mend_status take_reading(regression_state *state, const mend_confidence_event *reading, mend_emitter *emitter) {
-  const regression_watchdog *watchdog = state->watchdog;
+  const mend__regression_watchdog *watchdog = state->watchdog;
   if (!is_usable(state, reading)) return MEND_OK;
   mend__readings *series;
   mend__decline decline;
@@ -111,7 +100,7 @@ static mend_status regression_event(void *ctx, const mend_event *event, mend_emi
 
 static mend_status regression_open(void *ctx, mend_run *run, void **ret_state) {
   (void)run;
-  regression_watchdog *watchdog = ctx;
+  mend__regression_watchdog *watchdog = ctx;
   regression_state *state = mend__alloc_zero(watchdog->allocator, sizeof *state);
   if (state == NULL) return MEND_ENOMEM;
   state->watchdog = watchdog;
@@ -139,11 +128,6 @@ static void regression_close(void *ctx) {
   mend__free(state->watchdog->allocator, state);
 }
 
-static void regression_destroy(void *ctx) {
-  regression_watchdog *watchdog = ctx;
-  mend__free(watchdog->allocator, watchdog);
-}
-
 static void regression_describe(void *ctx, char *text, size_t size) {
   const regression_state *state = ctx;
   snprintf(text, size, "sources %zu, window %u", state->series.count, state->watchdog->n);
@@ -157,24 +141,12 @@ static const mend_watchdog_vtable regression_vtable = {
     .event = regression_event,
     .reset = regression_reset,
     .close = regression_close,
-    .destroy = regression_destroy,
+    .destroy = mend__regression_watchdog_destroy,
     .describe = regression_describe,
 };
 
-mend_status mend_evidence_regression_watchdog_new(const mend_regression_watchdog_options *given,
+mend_status mend_evidence_regression_watchdog_new(const mend_regression_watchdog_options *options,
                                                   const mend_allocator *allocator, mend_watchdog **ret_watchdog,
                                                   mend_error *error) {
-  mend_options options = MEND_OPTIONS_INIT;
-  mend_status status = mend__options_take(&options.regression, given, "mend_regression_watchdog_options", error);
-  if (status == MEND_OK) status = mend_options_check(&options, error);
-  if (status != MEND_OK) return status;
-  regression_watchdog *watchdog = mend__alloc_zero(allocator, sizeof *watchdog);
-  if (watchdog == NULL) return mend_error_set(error, MEND_ENOMEM, "watchdog regression: out of memory");
-  watchdog->allocator = allocator;
-  watchdog->n = options.regression.window_n;
-  watchdog->drop = options.regression.drop;
-  status =
-      mend__watchdog_new_counting(&regression_vtable, watchdog, &watchdog->counters, allocator, ret_watchdog, error);
-  if (status != MEND_OK) mend__free(allocator, watchdog);
-  return status;
+  return mend__regression_watchdog_new(&regression_vtable, options, allocator, ret_watchdog, error);
 }

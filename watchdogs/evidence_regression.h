@@ -5,8 +5,8 @@
 #define MEND_WATCHDOGS_EVIDENCE_REGRESSION_H
 
 #include "watchdogs/cusum.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/half_window.h"
-#include "watchdogs/watchdogs_internal.h"
 
 typedef enum mend__decline { MEND__DECLINE_NONE, MEND__DECLINE_HALF_WINDOW, MEND__DECLINE_CUSUM } mend__decline;
 

@@ -1,29 +1,20 @@
 #include "watchdogs/evidence_regression.h"
+#include "watchdogs/regression_rule.h"
 #include "watchdogs/saying.h"
-
-static double rounded(double value) { return (double)(int64_t)(value * 1000 + 0.5) / 1000; }
 
 static void write_number(mend__buffer *text, const char *name, double value) {
   mend__buffer_str(text, mend_str_from(name));
   mend__buffer_f64(text, value);
 }
 
-/* From where to where. */
-typedef struct fall {
-  double from, to;
-} fall;
-
-static fall fall_of(const mend__readings *series, mend__decline decline) {
+static mend__fall fall_of(const mend__readings *series, mend__decline decline) {
   const mend__half_window *window = &series->window;
-  const uint32_t half = window->n / 2;
-  if (decline == MEND__DECLINE_HALF_WINDOW) {
-    return (fall){mend__half_window_mean(window, 0, half), mend__half_window_mean(window, window->n - half, half)};
-  }
-  const uint32_t newest = window->count < half ? window->count : half;
-  return (fall){series->cusum.mean, mend__half_window_mean(window, window->count - newest, newest)};
+  if (decline == MEND__DECLINE_HALF_WINDOW) return mend__half_window_fall(window);
+  const uint32_t half = window->n / 2, newest = window->count < half ? window->count : half;
+  return (mend__fall){series->cusum.mean, mend__half_window_mean(window, window->count - newest, newest)};
 }
 
-static void write_summary(mend__buffer *text, const mend__readings *series, mend__decline decline, const fall *fell) {
+static void write_summary(mend__buffer *text, const mend__readings *series, mend__decline decline, mend__fall fell) {
   const mend_str source = mend__kept_text_first(&series->source);
   mend__buffer_str(text, MEND_STR("confidence "));
   if (source.len > 0) {
@@ -32,14 +23,14 @@ static void write_summary(mend__buffer *text, const mend__readings *series, mend
     mend__buffer_char(text, ' ');
   }
   const bool drifts = decline == MEND__DECLINE_CUSUM;
-  write_number(text, drifts ? "keeps below where it began: from " : "fell from ", rounded(fell->from));
-  write_number(text, " to ", rounded(fell->to));
+  mend__buffer_str(text, drifts ? MEND_STR("keeps below where it began: from ") : MEND_STR("fell from "));
+  mend__fall_write(fell, text);
 }
 
-static void write_payload(mend__buffer *text, const mend__readings *series, mend__decline decline, const fall *fell) {
+static void write_payload(mend__buffer *text, const mend__readings *series, mend__decline decline, mend__fall fell) {
   if (decline == MEND__DECLINE_HALF_WINDOW) {
-    write_number(text, "{\"head_mean\":", fell->from);
-    write_number(text, ",\"tail_mean\":", fell->to);
+    write_number(text, "{\"head_mean\":", fell.from);
+    write_number(text, ",\"tail_mean\":", fell.to);
     write_number(text, ",\"standard_error\":", mend__half_window_error(&series->window));
   } else {
     write_number(text, "{\"base_mean\":", series->cusum.mean);
@@ -61,35 +52,35 @@ static void write_incident(mend__buffer *text, const mend__readings *series) {
   mend__buffer_str(text, source);
 }
 
-static double severity_of(const mend__readings *series, double drop, mend__decline decline, const fall *fell) {
+static double severity_of(const mend__readings *series, double drop, mend__decline decline, mend__fall fell) {
   if (decline == MEND__DECLINE_CUSUM) return series->cusum.sum / (2 * MEND__CUSUM_LIMIT);
-  return (fell->from - fell->to) / (drop > 0.001 ? drop : 0.001);
+  return mend__fall_severity(fell.from - fell.to, drop);
 }
 
 mend_status mend__readings_report(const mend__readings *series, double drop, mend__decline decline,
                                   const mend_confidence_event *reading, const mend_allocator *allocator,
                                   mend_emitter *emitter) {
   const bool drifts = decline == MEND__DECLINE_CUSUM;
-  const fall fell = fall_of(series, decline);
+  const mend__fall fell = fall_of(series, decline);
   char digits[MEND__CALL_DIGITS];
   mend_detection detection = MEND_DETECTION_INIT;
   detection.reason = drifts ? MEND_STR("cusum") : MEND_STR("half_window");
-  detection.severity = severity_of(series, drop, decline, &fell);
+  detection.severity = severity_of(series, drop, decline, fell);
   detection.confidence = drifts ? 0.6 : 0.7;
   detection.tool_name = reading->tool_name;
   detection.first_call = mend__kept_text_first(&series->begun_with);
   detection.last_call = mend__call_text(reading->event.call, reading->event.call_name, digits);
   detection.count = series->window.count;
-  detection.steer = MEND_STR("go back to what was last certain and check it before going on");
+  detection.steer = mend__fall_steer();
 
   mend__saying saying;
   mend__saying_init(&saying, allocator);
-  write_summary(&saying.text, series, decline, &fell);
+  write_summary(&saying.text, series, decline, fell);
   mend__saying_next(&saying);
   mend__half_window_write(&series->window, &saying.text);
   mend__saying_next(&saying);
   write_incident(&saying.text, series);
   mend__saying_next(&saying);
-  write_payload(&saying.text, series, decline, &fell);
+  write_payload(&saying.text, series, decline, fell);
   return mend__saying_emit(&saying, emitter, &detection);
 }

@@ -112,7 +112,6 @@ static void stall_close(void *ctx) {
 static void stall_destroy(void *ctx) {
   mend__stall_watchdog *watchdog = ctx;
   mend__tool_rules_free(&watchdog->tool_timeouts, watchdog->allocator);
-  mend__free(watchdog->allocator, watchdog->tool_timeouts_text);
   mend__family_free(&watchdog->family);
   mend__free(watchdog->allocator, watchdog);
 }
@@ -154,11 +153,7 @@ static mend_status take_options(mend__stall_watchdog *watchdog, const mend_stall
   watchdog->first_token_ns = mend__seconds_to_ns(options->first_token_s);
   watchdog->stream_idle_ns = mend__seconds_to_ns(options->stream_idle_s);
   watchdog->run_idle_ns = mend__seconds_to_ns(options->run_idle_s);
-  if (options->tool_timeout_s.len == 0) return MEND_OK;
-  watchdog->tool_timeouts_text = mend__str_copy(watchdog->allocator, options->tool_timeout_s);
-  if (watchdog->tool_timeouts_text == NULL) return MEND_ENOMEM;
-  return mend__tool_rules_init(&watchdog->tool_timeouts, mend_str_from(watchdog->tool_timeouts_text), false,
-                               watchdog->allocator);
+  return mend__tool_rules_init(&watchdog->tool_timeouts, options->tool_timeout_s, false, watchdog->allocator);
 }
 
 static mend_status make(const mend_stall_watchdog_options *options, const mend_allocator *allocator,

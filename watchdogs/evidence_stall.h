@@ -4,15 +4,14 @@
 #define MEND_WATCHDOGS_EVIDENCE_STALL_H
 
 #include "core/tool_rules.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/family.h"
-#include "watchdogs/watchdogs_internal.h"
 
 typedef struct mend__stall_watchdog {
   const mend_allocator *allocator;
   mend__counters counters;
   uint64_t timeout_ns, progress_ns, total_ns, first_token_ns, stream_idle_ns, run_idle_ns;
   mend__tool_rules tool_timeouts;
-  char *tool_timeouts_text; /* what the rules point into */
   mend__family family;
 } mend__stall_watchdog;
 

@@ -13,7 +13,7 @@ static void see(mend__stall_state *state, mend__stall_item *item, uint64_t now_n
 static void go_on(mend__stall_state *state, mend__stall_item *item, uint64_t now_ns) {
   if (!item->is_waiting) return;
   item->is_waiting = false;
-  mend__stall_shift(item, now_ns - item->waiting_ns);
+  mend__stall_shift(item, mend__ns_between(item->waiting_ns, now_ns));
   mend__stall_arm(state, item);
 }
 
@@ -21,7 +21,7 @@ static void go_on(mend__stall_state *state, mend__stall_item *item, uint64_t now
 static void end_wait(mend__stall_state *state, uint64_t now_ns) {
   if (!state->is_waiting) return;
   state->is_waiting = false;
-  mend__stall_stand(state, now_ns - state->waiting_ns);
+  mend__stall_stand(state, mend__ns_between(state->waiting_ns, now_ns));
 }
 
 /* ---- Calls ---- */

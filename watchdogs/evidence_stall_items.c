@@ -14,9 +14,9 @@ static mend_hash key_of(mend__stall_kind kind, uint64_t call) { return (mend_has
 
 /* ---- Limits ---- */
 
-static uint64_t add(uint64_t a, uint64_t b) { return b < MEND_NEVER - a ? a + b : MEND_NEVER; }
-
-uint64_t mend__stall_end_of(const mend__stall_limit *limit) { return add(limit->start_ns, limit->timeout_ns); }
+uint64_t mend__stall_end_of(const mend__stall_limit *limit) {
+  return mend__ns_later(limit->start_ns, limit->timeout_ns);
+}
 
 static bool was_told(const mend__stall_item *item, mend__stall_reason reason) {
   return (item->told >> reason & 1) != 0;
@@ -86,8 +86,8 @@ void mend__stall_arm(mend__stall_state *state, mend__stall_item *item) {
 void mend__stall_arm_later(mend__stall_state *state, mend__stall_item *item, uint64_t wait_ns) {
   mend__stall_item later = *item;
   mend__stall_limit limit;
-  later.seen_ns = add(item->seen_ns, wait_ns);
-  later.progress_ns = add(item->progress_ns, wait_ns);
+  later.seen_ns = mend__ns_later(item->seen_ns, wait_ns);
+  later.progress_ns = mend__ns_later(item->progress_ns, wait_ns);
   if (mend__stall_limit_of(state, &later, &limit)) arm(state, item, &limit);
 }
 
@@ -178,21 +178,22 @@ void mend__stall_close_all(mend__stall_state *state, mend__stall_kind kind) {
 }
 
 void mend__stall_shift(mend__stall_item *item, uint64_t gap_ns) {
-  item->started_ns = add(item->started_ns, gap_ns);
-  item->seen_ns = add(item->seen_ns, gap_ns);
-  item->progress_ns = add(item->progress_ns, gap_ns);
-  item->waiting_ns = add(item->waiting_ns, gap_ns);
-  item->told_ns = add(item->told_ns, gap_ns);
+  item->started_ns = mend__ns_later(item->started_ns, gap_ns);
+  item->seen_ns = mend__ns_later(item->seen_ns, gap_ns);
+  item->progress_ns = mend__ns_later(item->progress_ns, gap_ns);
+  item->waiting_ns = mend__ns_later(item->waiting_ns, gap_ns);
+  item->told_ns = mend__ns_later(item->told_ns, gap_ns);
 }
 
 void mend__stall_settle(const mend__stall_state *state, mend__stall_item *item) {
+  if (item->stood_ns == state->stood_ns) return;
   mend__stall_shift(item, state->stood_ns - item->stood_ns);
   item->stood_ns = state->stood_ns;
 }
 
 void mend__stall_stand(mend__stall_state *state, uint64_t gap_ns) {
-  state->stood_ns = add(state->stood_ns, gap_ns);
-  state->waiting_ns = add(state->waiting_ns, gap_ns);
+  state->stood_ns = mend__ns_later(state->stood_ns, gap_ns);
+  state->waiting_ns = mend__ns_later(state->waiting_ns, gap_ns);
 }
 
 void mend__stall_free(mend__stall_state *state) {

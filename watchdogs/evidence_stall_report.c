@@ -1,3 +1,4 @@
+#include "core/seconds.h"
 #include "watchdogs/evidence_stall.h"
 #include "watchdogs/saying.h"
 
@@ -23,8 +24,6 @@ static const wording wordings[] = {
                               "go on with the task, or say that it is done", 0.7},
 };
 
-static uint64_t since(uint64_t then_ns, uint64_t now_ns) { return now_ns > then_ns ? now_ns - then_ns : 0; }
-
 /* Silence of a run of which only tools are known is no strong evidence: somebody may be thinking. */
 static double confidence_of(const mend__stall_state *state, mend__stall_reason reason) {
   return reason == MEND__STALL_RUN_IDLE && !state->is_live ? 0.4 : wordings[reason].confidence;
@@ -48,7 +47,7 @@ static void write_summary(mend__buffer *text, const mend__stall_item *item, cons
   const wording *words = &wordings[limit->reason];
   write_who(text, item);
   mend__buffer_str(text, mend_str_from(words->before));
-  mend__buffer_tenths(text, since(limit->start_ns, now_ns));
+  mend__buffer_tenths(text, mend__ns_between(limit->start_ns, now_ns));
   mend__buffer_str(text, mend_str_from(words->after));
 }
 
@@ -60,17 +59,14 @@ static void write_moment(mend__buffer *text, const char *what, uint64_t wall_ns)
   mend__buffer_str(text, MEND_STR("},"));
 }
 
-/* Wall time, counted back from the deadline: in between the clock may have stood still. */
-static uint64_t wall_of(const mend_emitter *emitter, uint64_t at_ns) {
-  return since(since(at_ns, emitter->detected_ns), emitter->wall_ns);
-}
-
 static void write_evidence(mend__buffer *text, const mend__stall_item *item, const mend__stall_limit *limit,
                            const mend_emitter *emitter) {
   mend__buffer_char(text, '[');
   write_moment(text, item->kind == MEND__STALL_RUN ? "last event" : "began", item->started_wall_ns);
-  if (item->progress_ns > item->started_ns) write_moment(text, "last progress", wall_of(emitter, item->progress_ns));
-  if (item->seen_ns > item->progress_ns) write_moment(text, "last sign of life", wall_of(emitter, item->seen_ns));
+  if (item->progress_ns > item->started_ns)
+    write_moment(text, "last progress", mend__emitter_wall_of(emitter, item->progress_ns));
+  if (item->seen_ns > item->progress_ns)
+    write_moment(text, "last sign of life", mend__emitter_wall_of(emitter, item->seen_ns));
   mend__buffer_str(text, MEND_STR("{\"what\":\""));
   mend__buffer_str(text, mend_str_from(wordings[limit->reason].limit));
   mend__buffer_str(text, MEND_STR("\",\"seconds\":"));
@@ -85,9 +81,9 @@ static void write_payload(mend__buffer *text, const mend__stall_item *item, cons
   mend__buffer_str(text, MEND_STR(",\"started_at\":"));
   mend__buffer_seconds(text, item->started_wall_ns);
   mend__buffer_str(text, MEND_STR(",\"elapsed_s\":"));
-  mend__buffer_seconds(text, since(item->started_ns, now_ns));
+  mend__buffer_seconds(text, mend__ns_between(item->started_ns, now_ns));
   mend__buffer_str(text, MEND_STR(",\"idle_s\":"));
-  mend__buffer_seconds(text, since(limit->start_ns, now_ns));
+  mend__buffer_seconds(text, mend__ns_between(limit->start_ns, now_ns));
   mend__buffer_str(text, MEND_STR(",\"limit_s\":"));
   mend__buffer_seconds(text, limit->timeout_ns);
   mend__buffer_char(text, '}');
@@ -108,7 +104,7 @@ mend_status mend__stall_report(const mend__stall_state *state, mend__stall_item 
   char digits[MEND__CALL_DIGITS];
   mend_detection detection = MEND_DETECTION_INIT;
   detection.reason = mend_str_from(wordings[limit->reason].reason);
-  detection.severity = (double)since(limit->start_ns, now_ns) / (2 * (double)limit->timeout_ns);
+  detection.severity = (double)mend__ns_between(limit->start_ns, now_ns) / (2 * (double)limit->timeout_ns);
   detection.confidence = confidence_of(state, limit->reason);
   if (item->kind == MEND__STALL_CALL) detection.tool_name = mend__kept_text_first(&item->names);
   detection.first_call = mend__call_text(item->call, mend__kept_text_second(&item->names), digits);
@@ -135,6 +131,6 @@ mend_status mend__stall_recovered(const mend__stall_item *item, const mend_event
   event.event.call_name = mend__kept_text_second(&item->names);
   if (item->kind == MEND__STALL_CALL) event.tool_name = mend__kept_text_first(&item->names);
   event.detection_id = item->detection_id;
-  event.elapsed_s = (double)since(item->started_ns, ending->mono_ns) / (double)MEND_SECOND_NS;
+  event.elapsed_s = (double)mend__ns_between(item->started_ns, ending->mono_ns) / (double)MEND_SECOND_NS;
   return mend__emit_event(emitter, &event.event);
 }

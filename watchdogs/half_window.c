@@ -76,6 +76,11 @@ double mend__half_window_mean(const mend__half_window *window, uint32_t first, u
   return sum / count;
 }
 
+mend__fall mend__half_window_fall(const mend__half_window *window) {
+  const uint32_t half = window->n / 2;
+  return (mend__fall){mend__half_window_mean(window, 0, half), mend__half_window_mean(window, window->n - half, half)};
+}
+
 /* Sum of the squared distances of `count` readings from their mean. */
 static double squares(const mend__half_window *window, uint32_t first, uint32_t count) {
   const double mean = mend__half_window_mean(window, first, count);

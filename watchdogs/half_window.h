@@ -30,6 +30,13 @@ double mend__half_window_drop(const mend__half_window *window);
 /* Of that drop, from the spread within the halves; infinite when they have one reading each. */
 double mend__half_window_error(const mend__half_window *window);
 double mend__half_window_mean(const mend__half_window *window, uint32_t first, uint32_t count);
+
+/* From one mean to another. */
+typedef struct mend__fall {
+  double from, to;
+} mend__fall;
+/* From the older half of a full window to the newer one. */
+mend__fall mend__half_window_fall(const mend__half_window *window);
 /* The newest readings, 256 at most, as a JSON array from the oldest. */
 void mend__half_window_write(const mend__half_window *window, mend__buffer *text);
 

@@ -1,4 +1,7 @@
-#include "watchdogs/watchdogs_internal.h"
+#include "watchdogs/kept_text.h"
+
+#include "core/memory.h"
+#include "mend/options.h"
 
 static char *place(mend__kept_text *kept) { return kept->allocated != NULL ? kept->allocated : kept->inside; }
 

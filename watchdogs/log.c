@@ -4,7 +4,7 @@
 static mend__detection **place(const mend__log *log, uint64_t index) { return &log->ring[index % log->capacity]; }
 
 /* Until it is as long as it gets the ring has never gone round, so a longer one begins the same. */
-static mend_status log_reserve(mend__log *log, const mend_allocator *allocator) {
+mend_status mend__log_reserve(mend__log *log, const mend_allocator *allocator) {
   if (log->count < log->capacity || log->capacity == MEND__LOG_MAX) return MEND_OK;
   const size_t capacity = log->capacity == 0 ? 4 : log->capacity * 2;
   mend__detection **ring = mend__realloc(allocator, log->ring, capacity * sizeof *ring);
@@ -14,14 +14,11 @@ static mend_status log_reserve(mend__log *log, const mend_allocator *allocator) 
   return MEND_OK;
 }
 
-mend_status mend__log_append(mend__log *log, mend__detection *detection, const mend_allocator *allocator) {
-  const mend_status status = log_reserve(log, allocator);
-  if (status != MEND_OK) return status;
+void mend__log_append(mend__log *log, mend__detection *detection) {
   mend__detection **slot = place(log, log->count);
   if (log->count >= MEND__LOG_MAX) mend_detection_release(&(*slot)->detection);
   *slot = detection;
   detection->detection.id = ++log->count;
-  return MEND_OK;
 }
 
 mend_status mend__log_next(const mend__log *log, mend_detection_cursor *cursor, const mend_detection **ret_detection) {

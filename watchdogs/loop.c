@@ -4,8 +4,8 @@
 #include "core/json_hash.h"
 #include "core/options_size.h"
 #include "mend/json.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/table.h"
-#include "watchdogs/watchdogs_internal.h"
 
 #include <stdio.h>
 

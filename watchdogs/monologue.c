@@ -61,8 +61,8 @@ bool mend__monologue_event(mend__monologue *monologue, const mend_event *event) 
     end_request(monologue);
     forget_deltas(monologue);
     return false;
-  case MEND_EVENT_TOOL_BEFORE:
-  case MEND_EVENT_USER_MESSAGE: monologue->times = 0; return false;
+  case MEND_EVENT_TOOL_BEFORE: monologue->times = 0; return false;
+  case MEND_EVENT_USER_MESSAGE: *monologue = (mend__monologue){.times = 0}; return false;
   default: return false;
   }
 }

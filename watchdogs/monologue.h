@@ -22,9 +22,8 @@ typedef struct mend__monologue {
 } mend__monologue;
 
 /* Takes an event of the run; whether it completes a finding, which each row of equal messages does once. What a person
- * says and a tool that is asked for end a row. Those of no use are allowed. */
+ * says and a tool that is asked for end a row; when a person speaks, no reply to an earlier request is waited for any
+ * more. Those of no use are allowed. */
 bool mend__monologue_event(mend__monologue *monologue, const mend_event *event);
-
-#define MEND__MONOLOGUE_TOPICS "model.request model.delta model.response model.error tool.before user.message"
 
 #endif

@@ -21,11 +21,6 @@ mend_status mend__batch_add_notice(mend__batch *batch, const mend_event *event, 
   return MEND_OK;
 }
 
-mend_status mend__emit_event(mend_emitter *emitter, mend_event *event) {
-  event->run = emitter->watch->run;
-  return mend__batch_add_notice(emitter->batch, event, emitter->watch->allocator);
-}
-
 static void announce(mend__after *after) {
   mend__notice *notice = MEND__CONTAINER(after, mend__notice, after);
   mend_run_publish(notice->event->run, notice->event);

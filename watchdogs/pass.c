@@ -1,38 +1,11 @@
 /* What a watch does for an event or a deadline: its watchdogs are called under the run's lock, and what they found is
  * announced without it. */
+#include "core/seconds.h"
 #include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
 
-#include <sched.h>
-
 /* MEND_NEVER is never due, not even when the clock has come to the end of time. */
 static bool is_due(uint64_t deadline_ns, uint64_t now_ns) { return deadline_ns <= now_ns && deadline_ns != MEND_NEVER; }
-
-/* ---- Emitting ---- */
-
-mend_status mend_emit(mend_emitter *emitter, const mend_detection *given) {
-  mend_watch *watch = emitter->watch;
-  if (emitter->closing) return MEND_ECLOSED;
-  mend__detection *detection;
-  mend_status status = mend__detection_new(given, mend_str_from(emitter->watchdog->name), mend_run_id(watch->run),
-                                           watch->allocator, &detection);
-  if (status != MEND_OK) return status;
-  detection->detection.cause_seq = emitter->cause_seq;
-  detection->detection.detected_ns = emitter->detected_ns;
-  detection->detection.wall_ns = emitter->wall_ns;
-  const uint32_t ceiling = atomic_load_explicit(&watch->hub->ceiling, memory_order_relaxed);
-  status = mend__ladder_climb(&watch->ladder, ceiling, &detection->detection, watch->allocator);
-  if (status == MEND_OK) status = mend__log_append(&watch->log, detection, watch->allocator);
-  if (status != MEND_OK) {
-    mend_detection_release(&detection->detection);
-    return status;
-  }
-  mend_detection_retain(&detection->detection); /* the log's reference, and the batch's until it is announced */
-  mend__batch *batch = emitter->batch;
-  *(batch->last != NULL ? &batch->last->next : &batch->first) = detection;
-  batch->last = detection;
-  return MEND_OK;
-}
 
 /* ---- Which events ---- */
 
@@ -130,37 +103,66 @@ static bool was_suspended(mend_watch *watch, uint64_t now_ns) {
   return (now_ns - watch->next_ns) / FAR_BEYOND > poll_ns && is_interesting(watch, MEND_EVENT_CLOCK_REBASED);
 }
 
-/* When it began nobody knows: at the latest look at the run, for all that can be said. */
-static void rebase(watch_pass *pass, mend_time now) {
-  mend_watch *watch = pass->watch;
+static mend_clock_rebased_event make_rebased(const mend_watch *watch, mend_time now, uint64_t gap_ns) {
   mend_clock_rebased_event event = MEND_CLOCK_REBASED_EVENT_INIT;
   event.event.run = watch->run;
   event.event.mono_ns = now.mono_ns;
   event.event.wall_ns = now.wall_ns;
-  event.gap_s = (double)(now.mono_ns - watch->seen_ns) / (double)MEND_SECOND_NS;
-  mend__watch_entry *asked = NULL;
-  for (size_t i = 0; i < watch->count; i++) {
-    mend__watch_entry *entry = &watch->entries[i];
-    if (!entry->is_open || !wants(entry, watch, &event.event)) continue;
-    call_event(pass, entry, &event.event);
-    asked = entry;
-  }
-  if (asked == NULL) return;
-  note_status(pass, asked, mend__batch_add_notice(&pass->batch, &event.event, watch->allocator));
+  event.gap_s = (double)gap_ns / (double)MEND_SECOND_NS;
+  return event;
 }
 
-/* Does what is due at this time. */
-static void look(watch_pass *pass, mend_time now) {
+/* Tells those who want to know; returns the last of them, NULL when there are none. */
+static const mend__watch_entry *tell_rebased(watch_pass *pass, const mend_event *rebased) {
   mend_watch *watch = pass->watch;
-  if (was_suspended(watch, now.mono_ns)) rebase(pass, now);
-  expire_entries(pass, now);
+  const mend__watch_entry *told = NULL;
+  for (size_t i = 0; i < watch->count; i++) {
+    mend__watch_entry *entry = &watch->entries[i];
+    if (!entry->is_open || !wants(entry, watch, rebased)) continue;
+    call_event(pass, entry, rebased);
+    told = entry;
+  }
+  return told;
+}
+
+/* When it began nobody knows: at the latest look at the run, for all that can be said. */
+static void rebase(watch_pass *pass, mend_time now) {
+  mend_watch *watch = pass->watch;
+  const mend_clock_rebased_event event = make_rebased(watch, now, mend__ns_between(watch->seen_ns, now.mono_ns));
+  const mend__watch_entry *told = tell_rebased(pass, &event.event);
+  if (told == NULL) return;
+  note_status(pass, told, mend__batch_add_notice(&pass->batch, &event.event, watch->allocator));
+}
+
+/* Tells for how long a recorded host stood still since the run was looked at last. */
+static void catch_up(watch_pass *pass, mend_time now) {
+  mend_watch *watch = pass->watch;
+  const uint64_t stood_ns = atomic_load_explicit(&watch->hub->stood_ns, memory_order_relaxed);
+  if (stood_ns == watch->stood_ns) return;
+  const mend_clock_rebased_event event = make_rebased(watch, now, stood_ns - watch->stood_ns);
+  watch->stood_ns = stood_ns;
+  tell_rebased(pass, &event.event);
+}
+
+/* `now`, as it was before: at judged_ns. */
+static mend_time time_at(uint64_t judged_ns, mend_time now) {
+  const uint64_t ago_ns = now.mono_ns - judged_ns;
+  return (mend_time){judged_ns, now.wall_ns > ago_ns ? now.wall_ns - ago_ns : 0};
+}
+
+/* Does what was due at judged_ns. Whether time stood still shows in how late it is now. */
+static void look(watch_pass *pass, uint64_t judged_ns, mend_time now) {
+  if (was_suspended(pass->watch, now.mono_ns)) rebase(pass, now);
+  expire_entries(pass, time_at(judged_ns, now));
 }
 
 /* ---- The watch as a subscriber, and as one who waits ---- */
 
-/* Where somebody waits the watch notices by itself, and what it publishes about it is no news. */
+/* What the watch notices by itself, or is told of all runs, is no news when it is published. */
 static bool is_own(const mend_watch *watch, const mend_event *event) {
-  return event->kind == MEND_EVENT_CLOCK_REBASED && atomic_load_explicit(&watch->hub->is_awaited, memory_order_relaxed);
+  if (event->kind != MEND_EVENT_CLOCK_REBASED) return false;
+  return atomic_load_explicit(&watch->hub->is_awaited, memory_order_relaxed) ||
+         atomic_load_explicit(&watch->hub->stood_ns, memory_order_relaxed) > 0;
 }
 
 /* A deadline before the event has passed before it, whether or not anybody waited for it. */
@@ -168,8 +170,10 @@ mend_status mend__watch_event(void *ctx, const mend_event *event) {
   mend_watch *watch = ctx;
   if (!is_interesting(watch, event->kind) || is_own(watch, event)) return MEND_OK;
   watch_pass pass = {.watch = watch};
+  const mend_time now = {event->mono_ns, event->wall_ns};
   mend__run_lock(watch->run);
-  if (is_due(watch->next_ns, event->mono_ns)) look(&pass, (mend_time){event->mono_ns, event->wall_ns});
+  catch_up(&pass, now);
+  if (is_due(watch->next_ns, now.mono_ns)) look(&pass, now.mono_ns, now);
   if (event->kind == MEND_EVENT_RUN_RESET) reset_entries(&pass);
   for (size_t i = 0; i < watch->count; i++) {
     mend__watch_entry *entry = &watch->entries[i];
@@ -199,43 +203,34 @@ static void make_polls_due(mend_watch *watch, mend_time now) {
   }
 }
 
-/* What another thread has found it announces; until then it is not over. */
-static void await_expiry(mend_watch *watch) {
-  mend__run_lock(watch->run);
-  while (watch->expiries > 0 && !pthread_equal(watch->expirer, pthread_self())) {
-    mend__run_unlock(watch->run);
-    sched_yield();
-    mend__run_lock(watch->run);
-  }
-  mend__run_unlock(watch->run);
-}
-
-static mend_status expire(mend_watch *watch, mend_time now, bool polls_all) {
+static mend_status expire(mend_watch *watch, uint64_t judged_ns, mend_time now, bool polls_all) {
   watch_pass pass = {.watch = watch};
   mend_run *run = watch->run;
+  mend__expiry expiry;
+  mend__expiry_begin(&expiry, watch);
   mend__run_lock(run);
-  watch->expiries++;
-  watch->expirer = pthread_self();
   watch->armed_ns = MEND_NEVER;
+  catch_up(&pass, now);
   if (polls_all) make_polls_due(watch, now);
-  look(&pass, now);
+  look(&pass, judged_ns, now);
   watch->seen_ns = now.mono_ns;
   mend__watch_arm(watch);
   mend__run_unlock(run);
   mend__batch_announce(&pass.batch, run);
   if (pass.failures > 0) report_failure(&pass, run);
-  mend__run_lock(run);
-  watch->expiries--;
-  mend__run_unlock(run);
+  mend__expiry_end(&expiry, watch);
   mend_watchdog_release(pass.failed);
   return pass.first_failure;
 }
 
-mend_status mend__watch_expire(mend_watch *watch, mend_time now) { return expire(watch, now, false); }
+mend_status mend__watch_expire(mend_watch *watch, uint64_t judged_ns, mend_time now) {
+  return expire(watch, judged_ns, now, false);
+}
 
 void mend__run_poll_watchdogs(mend_run *run) {
   mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
   if (watch == NULL) return;
-  await_expiry(watch);
-  expire(watch, mend_clock_now(watch->hub->clock), true);
+  mend__expiry_await(watch); /* what another thread has found it announces */
+  const mend_time now = mend_clock_now(watch->hub->clock);
+  expire(watch, now.mono_ns, now, true);
 }

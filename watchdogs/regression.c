@@ -1,20 +1,12 @@
 /* Regression, mode seed: the older half of the last n readings of a run against the newer one. */
-#include "core/options_size.h"
-#include "watchdogs/half_window.h"
+#include "core/memory.h"
+#include "watchdogs/regression_rule.h"
 #include "watchdogs/seen_readings.h"
-#include "watchdogs/watchdogs_internal.h"
 
 #include <stdio.h>
 
-typedef struct regression_watchdog {
-  const mend_allocator *allocator;
-  mend__counters counters;
-  uint32_t n;
-  double drop;
-} regression_watchdog;
-
 typedef struct regression_state {
-  regression_watchdog *watchdog;
+  mend__regression_watchdog *watchdog;
   mend__half_window window;
   mend__seen_readings seen;
   bool silent; /* reported, and the difference has not been below drop since */
@@ -22,44 +14,34 @@ typedef struct regression_state {
 
 /* ---- Reporting ---- */
 
-static double rounded(double value) { return (double)(int64_t)(value * 1000 + 0.5) / 1000; }
-
-static void write_summary(mend__buffer *text, double head_mean, double tail_mean) {
-  mend__buffer_str(text, MEND_STR("confidence fell from "));
-  mend__buffer_f64(text, rounded(head_mean));
-  mend__buffer_str(text, MEND_STR(" to "));
-  mend__buffer_f64(text, rounded(tail_mean));
-}
-
-static void write_payload(mend__buffer *text, const regression_state *state, double head_mean, double tail_mean) {
+static void write_payload(mend__buffer *text, const regression_state *state, mend__fall fall) {
   mend__buffer_str(text, MEND_STR("{\"head_mean\":"));
-  mend__buffer_f64(text, head_mean);
+  mend__buffer_f64(text, fall.from);
   mend__buffer_str(text, MEND_STR(",\"tail_mean\":"));
-  mend__buffer_f64(text, tail_mean);
+  mend__buffer_f64(text, fall.to);
   mend__buffer_str(text, MEND_STR(",\"scores\":"));
   mend__half_window_write(&state->window, text);
   mend__buffer_char(text, '}');
 }
 
 static mend_status report(const regression_state *state, const mend_event *event, double drop, mend_emitter *emitter) {
-  const regression_watchdog *watchdog = state->watchdog;
-  const uint32_t half = watchdog->n / 2;
-  const double head_mean = mend__half_window_mean(&state->window, 0, half);
-  const double tail_mean = mend__half_window_mean(&state->window, watchdog->n - half, half);
+  const mend__regression_watchdog *watchdog = state->watchdog;
+  const mend__fall fall = mend__half_window_fall(&state->window);
   char digits[MEND__CALL_DIGITS];
   mend_detection detection = MEND_DETECTION_INIT;
   detection.reason = MEND_STR("half_window");
-  detection.severity = drop / (watchdog->drop > 0.001 ? watchdog->drop : 0.001);
+  detection.severity = mend__fall_severity(drop, watchdog->drop);
   detection.tool_name = ((const mend_confidence_event *)event)->tool_name;
   detection.last_call = mend__call_text(event->call, event->call_name, digits);
   detection.count = watchdog->n;
-  detection.steer = MEND_STR("go back to what was last certain and check it before going on");
+  detection.steer = mend__fall_steer();
 
   mend__buffer text;
   mend__buffer_init(&text, watchdog->allocator);
-  write_summary(&text, head_mean, tail_mean);
+  mend__buffer_str(&text, MEND_STR("confidence fell from "));
+  mend__fall_write(fall, &text);
   const size_t payload_at = text.len;
-  write_payload(&text, state, head_mean, tail_mean);
+  write_payload(&text, state, fall);
   const mend_status status = mend__emit_written(emitter, &detection, &text, payload_at);
   mend__buffer_free(&text);
   return status;
@@ -82,10 +64,7 @@ static mend_status regression_event(void *ctx, const mend_event *event, mend_emi
   regression_state *state = ctx;
   const mend_confidence_event *reading = (const mend_confidence_event *)event;
   const mend_allocator *allocator = state->watchdog->allocator;
-  if (!(reading->confidence >= 0 && reading->confidence <= 1)) {
-    mend__count(&state->watchdog->counters.ignored);
-    return MEND_OK;
-  }
+  if (!mend__reading_is_usable(state->watchdog, reading)) return MEND_OK;
   const uint64_t key = mend__reading_key(reading);
   if (mend__seen_readings_has(&state->seen, key)) {
     mend__count(&state->watchdog->counters.duplicates);
@@ -102,7 +81,7 @@ static mend_status regression_event(void *ctx, const mend_event *event, mend_emi
 
 static mend_status regression_open(void *ctx, mend_run *run, void **ret_state) {
   (void)run;
-  regression_watchdog *watchdog = ctx;
+  mend__regression_watchdog *watchdog = ctx;
   regression_state *state = mend__alloc_zero(watchdog->allocator, sizeof *state);
   if (state == NULL) return MEND_ENOMEM;
   state->watchdog = watchdog;
@@ -124,11 +103,6 @@ static void regression_close(void *ctx) {
   mend__free(state->watchdog->allocator, state);
 }
 
-static void regression_destroy(void *ctx) {
-  regression_watchdog *watchdog = ctx;
-  mend__free(watchdog->allocator, watchdog);
-}
-
 static void regression_describe(void *ctx, char *text, size_t size) {
   const regression_state *state = ctx;
   snprintf(text, size, "readings %u of %u%s", state->window.count, state->watchdog->n,
@@ -143,23 +117,12 @@ static const mend_watchdog_vtable regression_vtable = {
     .event = regression_event,
     .reset = regression_reset,
     .close = regression_close,
-    .destroy = regression_destroy,
+    .destroy = mend__regression_watchdog_destroy,
     .describe = regression_describe,
 };
 
-mend_status mend_regression_watchdog_new(const mend_regression_watchdog_options *given, const mend_allocator *allocator,
-                                         mend_watchdog **ret_watchdog, mend_error *error) {
-  mend_options options = MEND_OPTIONS_INIT;
-  mend_status status = mend__options_take(&options.regression, given, "mend_regression_watchdog_options", error);
-  if (status == MEND_OK) status = mend_options_check(&options, error);
-  if (status != MEND_OK) return status;
-  regression_watchdog *watchdog = mend__alloc_zero(allocator, sizeof *watchdog);
-  if (watchdog == NULL) return mend_error_set(error, MEND_ENOMEM, "watchdog regression: out of memory");
-  watchdog->allocator = allocator;
-  watchdog->n = options.regression.window_n;
-  watchdog->drop = options.regression.drop;
-  status =
-      mend__watchdog_new_counting(&regression_vtable, watchdog, &watchdog->counters, allocator, ret_watchdog, error);
-  if (status != MEND_OK) mend__free(allocator, watchdog);
-  return status;
+mend_status mend_regression_watchdog_new(const mend_regression_watchdog_options *options,
+                                         const mend_allocator *allocator, mend_watchdog **ret_watchdog,
+                                         mend_error *error) {
+  return mend__regression_watchdog_new(&regression_vtable, options, allocator, ret_watchdog, error);
 }

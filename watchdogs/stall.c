@@ -2,8 +2,8 @@
  * reported or end, in mend_deadlines; records of calls that ended are used again. */
 #include "core/options_size.h"
 #include "core/seconds.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/table.h"
-#include "watchdogs/watchdogs_internal.h"
 
 #include <stdio.h>
 

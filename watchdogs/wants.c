@@ -1,5 +1,9 @@
+#include "watchdogs/wants.h"
+
+#include "bus/room.h"
+#include "core/memory.h"
 #include "core/text.h"
-#include "watchdogs/watchdogs_internal.h"
+#include "mend/options.h"
 
 /* Cuts the next word off the front of *rest; absent at the end. */
 static mend_str next_word(const char **rest) {

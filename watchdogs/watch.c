@@ -13,6 +13,7 @@ static mend_watch *watch_new(mend_run *run, mend__hub *hub) {
   watch->allocator = hub->allocator;
   watch->next_ns = MEND_NEVER;
   watch->armed_ns = MEND_NEVER;
+  watch->stood_ns = atomic_load(&hub->stood_ns);
   watch->seen_ns = mend_clock_now(hub->clock).mono_ns;
   atomic_init(&watch->references, 2);
   return watch;

@@ -8,43 +8,15 @@
 #define MEND_WATCHDOGS_INTERNAL_H
 
 #include "bus/room.h"
-#include "core/buffer.h"
 #include "core/memory.h"
-#include "mend/watchdogs.h"
+#include "watchdogs/detector.h"
 #include "watchdogs/ladder.h"
+#include "watchdogs/wants.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* ---- wants.c: which events a watchdog wants ---- */
-
-#define MEND__KIND_WORDS ((MEND_EVENT_KIND_COUNT + 63) / 64)
-
-typedef struct mend__wants {
-  uint64_t kinds[MEND__KIND_WORDS]; /* a bit a kind; that of MEND_EVENT_CUSTOM: some custom topics may be wanted */
-  mend_str *patterns;
-  size_t count;
-} mend__wants;
-
-/* text: NULL is "*". Errors: MEND_EINVAL, MEND_ENOMEM. */
-mend_status mend__wants_init(mend__wants *wants, const char *text, const mend_allocator *allocator);
-void mend__wants_free(mend__wants *wants, const mend_allocator *allocator);
-bool mend__wants_match(const mend__wants *wants, mend_str name);
-
-static inline bool mend__wants_kind(const mend__wants *wants, mend_event_kind kind) {
-  return (wants->kinds[kind / 64] >> (kind % 64) & 1) != 0;
-}
-
 /* ---- watchdog.c ---- */
-
-/* What a built-in watchdog counts, over all its runs. */
-typedef struct mend__counters {
-  _Atomic uint64_t ignored, duplicates, unwatched, raw;
-} mend__counters;
-
-static inline void mend__count(_Atomic uint64_t *counter) {
-  atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
-}
 
 struct mend_watchdog {
   const mend_allocator *allocator;
@@ -60,43 +32,6 @@ struct mend_watchdog {
 static inline bool mend__watchdog_polls(const mend_watchdog *watchdog) {
   return watchdog->vtable.expire != NULL && watchdog->vtable.deadline == NULL;
 }
-
-/* mend_watchdog_new for the built-in ones. */
-mend_status mend__watchdog_new_counting(const mend_watchdog_vtable *vtable, void *ctx, mend__counters *counters,
-                                        const mend_allocator *allocator, mend_watchdog **ret_watchdog,
-                                        mend_error *error);
-
-/* ---- detector.c: what the built-in ones share ---- */
-
-/* Seconds with one decimal, for sentences. */
-void mend__buffer_tenths(mend__buffer *buffer, uint64_t ns);
-/* A tool's name in a sentence, cut to a usual length; "a call" when it has none. */
-void mend__buffer_tool(mend__buffer *buffer, mend_str tool_name);
-/* Emits, with summary and payload from `text`, in which the payload begins at `payload_at`. */
-mend_status mend__emit_written(mend_emitter *emitter, mend_detection *detection, const mend__buffer *text,
-                               size_t payload_at);
-
-/* ---- kept_text.c: short texts kept beyond their event ---- */
-
-/* Up to two texts, one behind the other. Zero it before first use. Those of usual length (a call's id, a tool's name)
- * need no memory of their own, and memory once gotten is used again. */
-typedef struct mend__kept_text {
-  char *allocated; /* NULL: they are in `inside` */
-  uint32_t first_len, second_len;
-  uint32_t capacity;
-  char inside[44];
-} mend__kept_text;
-
-/* False when out of memory; the texts are then unchanged. */
-bool mend__kept_text_set(mend__kept_text *kept, mend_str first, mend_str second, const mend_allocator *allocator);
-/* Absent for a text that was empty. */
-mend_str mend__kept_text_first(const mend__kept_text *kept);
-mend_str mend__kept_text_second(const mend__kept_text *kept);
-void mend__kept_text_free(mend__kept_text *kept, const mend_allocator *allocator);
-
-/* A call's id as text: its foreign name where it has one, else its number, written into `digits`. Absent for call 0. */
-#define MEND__CALL_DIGITS 21
-mend_str mend__call_text(uint64_t call, mend_str name, char digits[MEND__CALL_DIGITS]);
 
 /* ---- detection.c ---- */
 
@@ -128,6 +63,7 @@ typedef struct mend__batch {
  * mend_emit. */
 mend_status mend__detection_new(const mend_detection *given, mend_str detector, mend_str run_id,
                                 const mend_allocator *allocator, mend__detection **ret_detection);
+
 /* ---- announce.c ---- */
 
 /* Publishes each as `healing.detection`: after the event now being delivered on this thread, or at once. */
@@ -137,8 +73,6 @@ void mend__batch_announce(mend__batch *batch, mend_run *run);
 
 /* Has a copy of the event published on its run, behind the detections of the batch. MEND_ENOMEM. */
 mend_status mend__batch_add_notice(mend__batch *batch, const mend_event *event, const mend_allocator *allocator);
-/* The same for a watchdog, whose run it becomes an event of; not from the last expire. */
-mend_status mend__emit_event(mend_emitter *emitter, mend_event *event);
 void mend__batch_announce_notices(mend__batch *batch, mend_bus *bus);
 
 /* ---- log.c ---- */
@@ -151,14 +85,17 @@ typedef struct mend__log {
   uint64_t count; /* ever taken; the id of the latest */
 } mend__log;
 
-/* Takes over the reference and sets the id; MEND_ENOMEM leaves both as they were. */
-mend_status mend__log_append(mend__log *log, mend__detection *detection, const mend_allocator *allocator);
+/* Makes room for one more. MEND_ENOMEM. */
+mend_status mend__log_reserve(mend__log *log, const mend_allocator *allocator);
+/* In room that was made: takes over the reference and sets the id. */
+void mend__log_append(mend__log *log, mend__detection *detection);
 mend_status mend__log_next(const mend__log *log, mend_detection_cursor *cursor, const mend_detection **ret_detection);
 void mend__log_free(mend__log *log, const mend_allocator *allocator);
 
 /* ---- One run's watch ---- */
 
 typedef struct mend__hub mend__hub;
+typedef struct mend__expiry mend__expiry;
 
 /* Who wants a run watched by a watchdog: it stays as long as any of them does. */
 typedef enum mend__claim {
@@ -193,14 +130,29 @@ struct mend_watch {
   mend__log log;
   mend__ladder ladder;
   uint64_t seen_ns;  /* when anybody looked at the run last */
-  unsigned expiries; /* under way, until what they found is announced */
-  pthread_t expirer; /* the latest */
+  uint64_t stood_ns; /* of the hub's, what the watchdogs have been told */
 
   /* Under the hub's lock. */
+  mend__expiry *expiries; /* under way, the latest first */
   mend_deadline deadline;
   bool listed;
   mend_watch *next, *previous;
 };
+
+/* ---- expiry.c: expiries under way ---- */
+
+/* On its thread's stack. */
+struct mend__expiry {
+  pthread_t thread;
+  mend__expiry *earlier; /* of the same watch */
+};
+void mend__expiry_begin(mend__expiry *expiry, mend_watch *watch);
+/* When what it found is announced. */
+void mend__expiry_end(mend__expiry *expiry, mend_watch *watch);
+/* Until none is under way on another thread; at once on a thread that has one itself. */
+void mend__expiry_await(mend_watch *watch);
+
+/* ---- emit.c ---- */
 
 struct mend_emitter {
   mend_watch *watch;
@@ -209,9 +161,6 @@ struct mend_emitter {
   bool closing; /* the log is about to go */
   mend__batch *batch;
 };
-
-/* The id of the latest detection that was emitted. */
-static inline uint64_t mend__emitter_last_id(const mend_emitter *emitter) { return emitter->watch->log.count; }
 
 /* ---- entries.c: the first five take the run's lock, the others want it held ---- */
 
@@ -242,10 +191,11 @@ static inline void mend__entry_ask_deadline(mend__watch_entry *entry) {
 
 /* The watch as a subscriber of its run. */
 mend_status mend__watch_event(void *ctx, const mend_event *event);
-/* The hub's waiting is over: lets the watchdogs do what is due and announces what they find. */
-mend_status mend__watch_expire(mend_watch *watch, mend_time now);
+/* The hub's waiting is over: lets the watchdogs do what was due at judged_ns, not after `now`, and announces what they
+ * find. */
+mend_status mend__watch_expire(mend_watch *watch, uint64_t judged_ns, mend_time now);
 
-/* ---- hub.c: one a bus ---- */
+/* ---- What is one a bus ---- */
 
 struct mend__hub {
   mend_bus *bus; /* not referenced: the bus's slot holds the hub */
@@ -253,9 +203,11 @@ struct mend__hub {
   mend_clock *clock;
   atomic_size_t references; /* the slot, every watch, every expire under way */
   _Atomic uint64_t poll_ns;
-  _Atomic uint32_t ceiling; /* of the ladder; 0: there is none */
-  atomic_bool is_awaited;   /* somebody waits for its deadlines */
+  _Atomic uint32_t ceiling;  /* of the ladder; 0: there is none */
+  atomic_bool is_awaited;    /* somebody waits for its deadlines */
+  _Atomic uint64_t stood_ns; /* a recorded host stood still for so long, in all */
   pthread_mutex_t lock;
+  pthread_cond_t expiry_ended;
 
   /* Under the lock. */
   mend_watchdog **watchdogs; /* of the whole bus; NULL where one was taken back */
@@ -265,6 +217,8 @@ struct mend__hub {
   mend_waker waker;
 };
 
+/* ---- hub.c ---- */
+
 /* The bus's hub, made if need be. Errors: MEND_ENOMEM. */
 mend_status mend__hub_of(mend_bus *bus, mend__hub **ret_hub);
 mend__hub *mend__hub_retain(mend__hub *hub);
@@ -272,12 +226,24 @@ void mend__hub_release(mend__hub *hub);
 void mend__hub_add(mend__hub *hub, mend_watch *watch);
 /* Takes the watch out of the list and disarms it. */
 void mend__hub_remove(mend__hub *hub, mend_watch *watch);
+/* The watch after `watch` (NULL: the first) whose run is not at its end, with a reference to that run; drops the one to
+ * the run of `watch`, which kept its place in the list. */
+mend_watch *mend__hub_next_watch(mend__hub *hub, mend_watch *watch);
+void mend__hub_set_ladder(mend__hub *hub, const mend_options *options);
+
+/* ---- hub_time.c ---- */
+
 void mend__hub_arm(mend__hub *hub, mend_watch *watch, uint64_t deadline_ns);
+/* Of mend_deadlines, under the hub's lock: there is a deadline earlier than the one the waiter knows of. */
+void mend__hub_wake(void *hub);
+/* On a virtual clock: the hub is called when time passes. MEND_EEXIST: it is already. MEND_ENOMEM. */
+mend_status mend__hub_drive(mend__hub *hub);
+void mend__hub_set_poll_interval(mend__hub *hub, double seconds);
+
+/* ---- hub_watchdogs.c ---- */
+
 /* Takes a watchdog of the whole bus off all its runs; one that is not there is allowed. */
 void mend__hub_remove_watchdog(mend__hub *hub, mend_watchdog *watchdog);
-void mend__hub_set_poll_interval(mend__hub *hub, double seconds);
-/* 0: no ladder. */
-void mend__hub_set_ceiling(mend__hub *hub, uint32_t ceiling);
 /* The watchdog at or after *position among those of the whole bus, with a reference; NULL at the end. */
 mend_watchdog *mend__hub_watchdog(mend__hub *hub, size_t *position);
 

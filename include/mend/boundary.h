@@ -85,7 +85,8 @@ typedef struct mend_boundary_options {
 #define MEND_BOUNDARY_OPTIONS_INIT                                                                                     \
   { sizeof(mend_boundary_options), NULL, NULL, NULL, NULL }
 
-/** Reference-counted; keeps references to run, tools and hooks. Errors: MEND_EINVAL, MEND_ENOMEM. */
+/** Reference-counted; keeps references to run, tools and hooks. Errors: MEND_EINVAL, MEND_ENOMEM, and what a hook's
+ * attach refuses the run with. */
 MEND_API mend_status mend_boundary_new(const mend_boundary_options *options, mend_boundary **ret_boundary,
                                        mend_error *error);
 MEND_API mend_boundary *mend_boundary_retain(mend_boundary *boundary);

@@ -87,8 +87,8 @@ MEND_API mend_status mend_bus_dump(mend_bus *bus, const mend_allocator *allocato
 /* ---- Subscribing ------------------------------------------------------------------------------------------- */
 
 /** A subscriber; several threads may be in it at once. The event and all it points to are borrowed. Anything but
- * MEND_OK is counted and reported as `bus.handler_failed` after the event has been delivered to everybody; failures on that
- * topic itself only count. */
+ * MEND_OK is counted and reported as `bus.handler_failed` after the event has been delivered to everybody; failures on
+ * that topic itself only count. */
 typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
 
 /**
@@ -118,7 +118,8 @@ MEND_API mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend
  * thread and any handler, its own too. On this thread the handler is not called again, not even by a publish under way;
  * another thread may be in it once more. destroy(ctx) runs when that is over: here if nobody is, else on the thread
  * that leaves its outermost publish, at the latest with the next publish, subscribe, close, quiesce or the end of the
- * bus.
+ * bus. What the end of its run or bus has closed already may be closed in the destroy functions that run then, and not
+ * later.
  */
 MEND_API void mend_subscription_close(mend_subscription **subscription);
 
@@ -213,9 +214,9 @@ MEND_API mend_status mend_run_publish(mend_run *run, mend_event *event);
 MEND_API mend_status mend_bus_publish(mend_bus *bus, const mend_event *event);
 /**
  * Publishes an event given as JSON. An own topic takes any object as its payload. A built-in topic's object is read
- * into its struct; a field of the wrong type and one the topic does not have are refused by name. Short names are taken
- * too: tool for tool_name, error for error_message. "call_id" names the call, "span_id" the span; what else a journal's
- * line has before its payload (ts, seq, run_id, ...) may be there and is the run's to say.
+ * into its struct; a field of the wrong type or out of its range, and one the topic does not have, are refused by name.
+ * Short names are taken too: tool for tool_name, error for error_message. "call_id" names the call, "span_id" the span;
+ * what else a journal's line has before its payload (ts, seq, run_id, ...) may be there and is the run's to say.
  * \param payload  a JSON object; NULL for {}
  * Errors: MEND_ESYNTAX, MEND_EINVAL (what is wrong with topic or payload), and those of publishing.
  */

@@ -61,8 +61,9 @@ MEND_API const char *mend_status_message(mend_status status);
 
 /**
  * An optional last parameter of functions that owe their caller a sentence. Never allocated: declare one on the stack.
- * `message` names the field, the value and what was expected. `line` and `column` count from 1 and are 0 where there is
- * no text to point into; a column counts bytes.
+ * `message` names the field, the value and what was expected; a value is quoted as it came, control characters and all,
+ * so it is not for a terminal as it is. `line` and `column` count from 1 and are 0 where there is no text to point
+ * into; a column counts bytes.
  */
 typedef struct mend_error {
   mend_status status;

@@ -65,6 +65,7 @@ typedef struct mend_event {
 #define MEND_FIELD_C_JSON mend_str
 #define MEND_FIELD_C_U64 uint64_t
 #define MEND_FIELD_C_F64 double
+#define MEND_FIELD_C_RATIO double
 #define MEND_FIELD_C_FLAG bool
 #define MEND_FIELD_C_HASH mend_hash
 #define MEND_EVENT_FIELD(TYPE, name, doc) MEND_FIELD_C_##TYPE name;
@@ -100,6 +101,7 @@ typedef union mend_any_event {
   { NULL, 0 }
 #define MEND_ABSENT_U64 MEND_NONE
 #define MEND_ABSENT_F64 MEND_NAN
+#define MEND_ABSENT_RATIO MEND_NAN
 #define MEND_ABSENT_FLAG false
 #define MEND_ABSENT_HASH                                                                                               \
   { 0, 0 }

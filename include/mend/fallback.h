@@ -70,9 +70,11 @@ typedef struct mend_fallback_options {
   const char *proxy;          /**< URL; NULL: none */
   const char *ca_file;        /**< PEM; NULL: the system's */
   bool allow_http;            /**< plain http beyond loopback; default false */
-  uint64_t reply_limit;       /**< bytes of a reply, default 64 MiB */
-  uint64_t seed;              /**< of the jitter in cool-downs, for tests; 0: from the clock */
-  mend_log_fn log;            /**< told what is worth a person's look (a refused key, a missing model); NULL: nobody */
+  /** Bytes of a reply, default 64 MiB. An event of a stream, or a reply that is none, is read in one go: some
+   * milliseconds for each MiB, in which the loop does nothing else. */
+  uint64_t reply_limit;
+  uint64_t seed;   /**< of the jitter in cool-downs, for tests; 0: from the clock */
+  mend_log_fn log; /**< told what is worth a person's look (a refused key, a missing model); NULL: nobody */
   void *log_ctx;
   /** Of a chain: sees every failure with the row the table has for it, and may change what is done about it, but not
    * the name. On the loop's thread; NULL: nobody does. */
@@ -192,6 +194,7 @@ typedef struct mend_classification mend_classification;
  * Errors, with line and column: MEND_ESYNTAX, MEND_EINVAL; MEND_ENOMEM. */
 MEND_API mend_status mend_classification_new(const char *rows, const mend_allocator *allocator,
                                              mend_classification **ret_table, mend_error *error);
+/** NULL is allowed. */
 MEND_API void mend_classification_release(mend_classification *table);
 /** Finds the row of a failure; there always is one ("unknown" propagates). Set size of both before the call. The case
  * of ASCII letters does not matter. */

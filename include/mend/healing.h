@@ -54,8 +54,8 @@ typedef struct mend_healing_options {
                                    Scopes of one bus share the loop of whoever entered first: one in the caller's
                                    event_base is to be dispatched until the last of them is left */
   double exit_grace_s; /**< how long leaving waits for calls and tools that were cancelled, >= 0; default 5 */
-  /** Keys, endpoints, profile of that chain. Its loop may be NULL: the one above, or one of the runner's own, which serves
-   * scopes as well. NULL: the defaults, without a key. */
+  /** Keys, endpoints, profile of that chain. Its loop may be NULL: the one above, or one of the runner's own, which
+   * serves scopes as well. NULL: the defaults, without a key. */
   const mend_fallback_options *models;
   bool allow_no_model; /**< when the chain cannot be made the runner has no model, and healing.started says why;
                             default false: that is an error */
@@ -64,7 +64,7 @@ typedef struct mend_healing_options {
   { sizeof(mend_healing_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, 5.0, NULL, false }
 
 /** Makes a runner; nothing is subscribed before enter. Errors: MEND_EINVAL (the sentence names field, value and limit),
- * MEND_ENOTSUP (mode evidence), MEND_ENOMEM, those of mend_fallback_new. Reference-counted. */
+ * MEND_EEXIST (two watchdogs of one name), MEND_ENOMEM, those of mend_fallback_new. Reference-counted. */
 MEND_API mend_status mend_healing_runner_new(const mend_healing_options *options, mend_healing_runner **ret_runner,
                                              mend_error *error);
 MEND_API mend_healing_runner *mend_healing_runner_retain(mend_healing_runner *runner);
@@ -91,9 +91,9 @@ typedef struct mend_healing_report {
 
 typedef struct mend_scope_options {
   size_t size;
-  /** NULL: the runner's own, made when it is entered first and the same one later, aborted or not. Its beginning and end
-   * are told by the scope: `run.started` with the source "healing" before healing.started, and `run.finished` with the
-   * status "ok" or "aborted" after healing.stopped. A run of the caller's is the caller's to tell. */
+  /** NULL: the runner's own, made when it is entered first and the same one later, aborted or not. Its beginning and
+   * end are told by the scope: `run.started` with the source "healing" before healing.started, and `run.finished` with
+   * the status "ok" or "aborted" after healing.stopped. A run of the caller's is the caller's to tell. */
   mend_run *run;
   /** Filled in when the scope is left or could not be entered (that of a nested scope with what happened so far); start
    * from MEND_HEALING_REPORT_INIT; NULL: nobody asks. */
@@ -105,10 +105,12 @@ typedef struct mend_scope_options {
 /**
  * Enter: watches the run, arms the loop, publishes `healing.started` (with a notice for each thing worth a look). A
  * failure half-way is rolled back. A runner belongs to one run: entering it again for the same run only counts; for
- * another run, also after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. MEND_ECLOSED while the
- * scope is being left. While it is entered the runner keeps a reference to itself. Where the bus is watched already
- * (mend_bus_watch), its watchdogs serve and the runner's of the same name rest. \param options  NULL for the
- * defaults; ret_report is only for a failure here
+ * another run, also after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. While it is entered the
+ * runner keeps a reference to itself. Where the bus is watched already (mend_bus_watch), its watchdogs serve and the
+ * runner's of the same name rest. \param options  NULL for the defaults; ret_report is only for a failure here.
+ * Errors also: MEND_ECLOSED while the scope is being left; MEND_EDEADLK in a subscriber of what entering publishes;
+ * those of mend_boundary_new (MEND_EEXIST for a second metacognition hook on the run), mend_loop_new and
+ * mend_run_publish.
  */
 MEND_API mend_status mend_healing_enter(mend_healing_runner *runner, const mend_scope_options *options,
                                         mend_error *error);
@@ -117,15 +119,16 @@ MEND_API mend_status mend_healing_enter(mend_healing_runner *runner, const mend_
  * other threads and for pooled and asynchronous tools that run on although their call has ended (on a virtual clock
  * until the grace has passed there or in real time), then lets go of them: an answer that comes later is refused and
  * publishes nothing; polls the watchdogs a last time; delivers what is pending; publishes `healing.stopped`; stops
- * watching. \param ret_report  filled in; may be NULL. MEND_EINVAL when it was not entered, or is NULL.
+ * watching. \param ret_report  filled in as far as its size goes; may be NULL. MEND_EINVAL when it was not entered, or
+ * is NULL; MEND_EDEADLK in a subscriber of what entering publishes.
  */
 MEND_API mend_status mend_healing_exit(mend_healing_runner *runner, mend_healing_report *ret_report);
 
 /** Inside: the boundary that calls pass, and the run. Borrowed; NULL outside. */
 MEND_API mend_boundary *mend_healing_boundary(mend_healing_runner *runner);
 MEND_API mend_run *mend_healing_current_run(mend_healing_runner *runner);
-/** The chain of config's fallback.models, for mend_agent_new or mend_model_ask. Borrowed, also outside; NULL when none is
- * configured, or allow_no_model and none could be made. */
+/** The chain of config's fallback.models, for mend_agent_new or mend_model_ask. Borrowed, also outside; NULL when none
+ * is configured, or allow_no_model and none could be made. */
 MEND_API mend_model *mend_healing_model(mend_healing_runner *runner);
 
 /** The plain form: enter, body, exit. Returns what body returned, or why entering failed; MEND_ABORTED when the run was

@@ -33,7 +33,7 @@ typedef enum mend_decision_kind {
 MEND_API const char *mend_decision_kind_name(mend_decision_kind kind);
 
 /** What a hook decides. It is given one that says Continue and sets it with one of the functions below, which copy; the
- * last one set counts. After an error it says what it said before. */
+ * last one set counts. After an error, which of all of them may be MEND_ENOMEM, it says what it said before. */
 typedef struct mend_decision mend_decision;
 MEND_API mend_status mend_decision_new(const mend_allocator *allocator, mend_decision **ret_decision);
 /** NULL is allowed. */
@@ -110,6 +110,7 @@ typedef struct mend_hook_options {
  * is published likewise.
  */
 typedef struct mend_hooks mend_hooks;
+/** Errors: MEND_ENOMEM. */
 MEND_API mend_status mend_hooks_new(const mend_allocator *allocator, mend_hooks **ret_hooks);
 MEND_API mend_hooks *mend_hooks_retain(mend_hooks *hooks);
 MEND_API void mend_hooks_release(mend_hooks *hooks);

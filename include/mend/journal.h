@@ -92,7 +92,7 @@ typedef struct mend_journal_line {
   size_t size;
   uint64_t number; /**< from 1 */
   mend_str text;   /**< the line as it is, without its line feed; absent when too long */
-  bool torn;       /**< the last line, without a line feed and not whole: its writer was killed */
+  bool torn;       /**< the last line, without a line feed and not whole: its writer was killed, or is at work in it */
   mend_str topic;
   bool has_ts;
   uint64_t ts_ns;  /**< wall time; exact to the nanosecond */
@@ -121,10 +121,10 @@ MEND_API mend_status mend_journal_reader_open(const mend_allocator *allocator, c
 MEND_API void mend_journal_reader_free(mend_journal_reader *reader);
 /**
  * The next line that is not blank. A member whose value is of the wrong type is as good as absent. MEND_ENOENT after
- * the last; MEND_ESYNTAX for a broken line, which is not JSON or no event (error tells line and column; ret_line holds
- * number and text; call again to go on), MEND_ELIMIT for one that is too long (likewise), MEND_EIO when reading fails,
- * MEND_ENOMEM, MEND_EINVAL for a ret_line of size 0. A last line without a line feed that is not whole is MEND_ESYNTAX
- * with ret_line->torn set.
+ * the last, also when more has been appended since the end was read; MEND_ESYNTAX for a broken line, which is not JSON
+ * or no event (error tells line and column; ret_line holds number and text; call again to go on), MEND_ELIMIT for one
+ * that is too long (likewise), MEND_EIO when reading fails, MEND_ENOMEM, MEND_EINVAL for a ret_line of size 0. A last
+ * line without a line feed that is not whole is MEND_ESYNTAX with ret_line->torn set.
  */
 MEND_API mend_status mend_journal_reader_next(mend_journal_reader *reader, mend_journal_line *ret_line,
                                               mend_error *error);

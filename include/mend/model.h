@@ -75,7 +75,7 @@ MEND_API mend_status mend_messages_copy(const mend_messages *messages, const men
 MEND_API mend_status mend_messages_add_system(mend_messages *messages, mend_str text);
 MEND_API mend_status mend_messages_add_user(mend_messages *messages, mend_str text);
 MEND_API mend_status mend_messages_add_assistant(mend_messages *messages, mend_str text);
-/** The answer to a tool call. \param content  text; JSON is sent as its text */
+/** The answer to a tool call. \param content  text; JSON is sent as its text. MEND_EINVAL without a call_id, too. */
 MEND_API mend_status mend_messages_add_result(mend_messages *messages, mend_str call_id, mend_str content,
                                               bool is_error);
 /** A message of any role with any parts, which may be some of this conversation. A result without a name gets that
@@ -130,7 +130,7 @@ typedef struct mend_model_request {
   mend_run *run;             /**< whose events it is; NULL: none are published */
   mend_str call_name;        /**< name of the model call, in events; absent: the run's next number */
   mend_model_clocks clocks;
-  uint32_t max_attempts; /**< of a chain: targets tried at most, 0: as many as it has */
+  uint32_t max_attempts; /**< of a chain, those of chains in it among them; 0: as many as it wants */
   double max_cost_usd;   /**< where prices are known (mend_fallback_options.models); 0: any */
 } mend_model_request;
 #define MEND_MODEL_REQUEST_INIT                                                                                        \

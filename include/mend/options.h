@@ -86,8 +86,8 @@ typedef struct mend_options {
   { sizeof(mend_options), MEND_OPTION_GROUPS(MEND_OPTION_GROUP_DEFAULT) MEND_WATCH_OPTIONS(MEND_OPTION_DEFAULT) }
 
 /**
- * Sets the mode, and what that mode has as defaults: a call before one's own settings. Of a tree, setting `mode` by name
- * does the same to the options that were not given by name.
+ * Sets the mode, and what that mode has as defaults: a call before one's own settings. Of a tree, setting `mode` by
+ * name does the same to the options that were not given by name.
  */
 static inline void mend_options_set_profile(mend_options *options, mend_watch_mode mode) {
   const mend_options seed = MEND_OPTIONS_INIT;

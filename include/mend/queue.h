@@ -37,7 +37,8 @@ typedef struct mend_queue_options {
   uint32_t capacity;   /**< events it holds, 1..2^20; default 1024 */
   uint64_t byte_limit; /**< of memory the copies take, >= 4096; default 64 MiB. A larger event is always dropped */
   bool drop_oldest;    /**< when it is full the oldest make room; default false: the new one is dropped */
-  mend_waker waker;    /**< called when an event comes into the empty queue, on the publishing thread; default none */
+  mend_waker waker; /**< called when an event comes into the empty queue, on the publishing thread, and when the queue
+                            is stopped; default none */
 } mend_queue_options;
 #define MEND_QUEUE_OPTIONS_INIT                                                                                        \
   {                                                                                                                    \
@@ -72,10 +73,11 @@ typedef struct mend_queue_stats {
 } mend_queue_stats;
 MEND_API void mend_queue_get_stats(mend_queue *queue, mend_queue_stats *ret_stats);
 
-/** Unsubscribes and lets those go who wait. What is in it can still be taken out. Stopping twice is allowed. */
+/** Unsubscribes and lets those go who wait; the waker is called, so that a loop comes and finds MEND_ECLOSED. What is
+ * in the queue can still be taken out. Stopping twice is allowed, and does nothing the second time. */
 MEND_API void mend_queue_stop(mend_queue *queue);
-/** Stops it, frees what is in it and sets the pointer to NULL (NULL is allowed). The waker is not used after this
- * returns. */
+/** Unsubscribes, frees what is in it and sets the pointer to NULL (NULL is allowed). The waker is not called for that,
+ * nor used after this returns. */
 MEND_API void mend_queue_close(mend_queue **queue);
 
 #ifdef __cplusplus

@@ -35,7 +35,8 @@ extern "C" {
  * looks at its token cannot be stopped. */
 typedef struct mend_token mend_token;
 
-/** A token of one's own, not cancelled. \param clock  what mend_token_wait waits on; NULL: the real one. */
+/** A token of one's own, not cancelled. \param clock  what mend_token_wait waits on; NULL: the real one. Errors:
+ * MEND_ENOMEM. */
 MEND_API mend_status mend_token_new(const mend_allocator *allocator, mend_clock *clock, mend_token **ret_token);
 MEND_API mend_token *mend_token_retain(mend_token *token);
 /** NULL is allowed. */
@@ -115,7 +116,8 @@ MEND_API void mend_call_release(mend_call *call);
 typedef enum mend_tool_kind {
   MEND_TOOL_BLOCKING = 0, /**< on the caller's thread */
   /** On a worker thread of the registry's pool, where all signals are blocked; called from one of them, there and then,
-   * as a blocking one. The call goes on when execute has returned. */
+   * as a blocking one, so that a pool cannot wait for itself (the pools of two registries whose tools call one another
+   * can wait for each other). The call goes on when execute has returned. */
   MEND_TOOL_POOLED,
   /** Begins on the caller's thread and answers later, from any thread, or at once. The call goes on when it is answered
    * and execute has returned, which it should do soon. */
@@ -142,6 +144,7 @@ typedef struct mend_tool {
  * last reference, which a call that runs has too, the threads of its pool end; on one of them that is a moment later.
  * */
 typedef struct mend_tools mend_tools;
+/** Errors: MEND_ENOMEM. */
 MEND_API mend_status mend_tools_new(const mend_allocator *allocator, mend_tools **ret_tools);
 MEND_API mend_tools *mend_tools_retain(mend_tools *tools);
 MEND_API void mend_tools_release(mend_tools *tools);

@@ -55,7 +55,8 @@ MEND_API const char *mend_rung_name(mend_rung rung);
 
 /**
  * What a watchdog found. A watchdog fills in one of these on its stack, from MEND_DETECTION_INIT, and hands it to
- * mend_emit, which copies it; `id` to `wall_ns`, `occurrence` and `rung` are filled in there. Strings of one read from a log are NUL-terminated.
+ * mend_emit, which copies it; `id` to `wall_ns`, `occurrence` and `rung` are filled in there. Strings of one read from
+ * a log are NUL-terminated.
  */
 typedef struct mend_detection {
   size_t size;
@@ -276,14 +277,15 @@ MEND_API uint64_t mend_bus_next_deadline(mend_bus *bus);
 MEND_API mend_status mend_bus_expire(mend_bus *bus);
 /** Somebody waits from now on: on a virtual clock too, where advancing then no longer calls the watchdogs by itself (be
  * a driver of the clock, as an event loop is). Ask mend_bus_next_deadline once afterwards. \param waker  {NULL, NULL}:
- * nobody waits any more. Errors: MEND_ENOMEM. */
+ * nobody waits any more. Errors: MEND_ENOMEM; then nobody waits, and a virtual clock does not call either. */
 MEND_API mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker);
 /** How often watchdogs without a deadline of their own are asked, from now on; seconds, > 0; default 1. Errors:
  * MEND_EINVAL, MEND_ENOMEM. */
 MEND_API mend_status mend_bus_set_poll_interval(mend_bus *bus, double seconds, mend_error *error);
 
-/** The watchdogs that `options` enable, onto every run of the bus: what a healing scope and `mend replay` do. Errors:
- * MEND_EINVAL, MEND_ENOMEM. */
+/** The watchdogs that `options` enable, onto every run of the bus: what `mend replay` does. Each call makes watchdogs of
+ * its own, so a second one adds a second set. \param options  NULL for the defaults. Errors: MEND_EINVAL, MEND_ENOMEM;
+ * then the bus is watched by none of them. */
 MEND_API mend_status mend_bus_watch(mend_bus *bus, const mend_options *options, mend_error *error);
 
 /* ---- Policy ------------------------------------------------------------------------------------------------ */
@@ -312,8 +314,8 @@ MEND_API mend_action mend_action_escalate(const char *format, ...) MEND_PRINTF(1
  * must not block. Anything but MEND_OK means no action for this detection, which is still published, with the failure.
  */
 typedef mend_status (*mend_policy)(void *ctx, const mend_detection *detection, mend_action *ret_action);
-/** Aborts on everything: "<detector>: <summary>"; a detector that is not stall, loop, regression or budget is named as
- * unknown. ctx is not used. Source: Orqest's default policy. */
+/** Aborts on everything: "<detector>: <summary>". ctx is not used. Source: Orqest's default policy, which names a
+ * detector of one's own as unknown instead. */
 MEND_API mend_status mend_default_policy(void *ctx, const mend_detection *detection, mend_action *ret_action);
 /**
  * What to do about a detection: its rung, and on the rungs MEND_RUNG_ACT and MEND_RUNG_NONE the policy. Returns what

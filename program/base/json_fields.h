@@ -1,14 +1,12 @@
-/* Some members of a JSON object, by name, in one pass. */
+/* What core/json_members.h has, for the rows of recordings: also the members of a member in the same pass, and the
+ * beginning of an object. */
 #ifndef MEND_PROGRAM_BASE_JSON_FIELDS_H
 #define MEND_PROGRAM_BASE_JSON_FIELDS_H
 
-#include "mend/json.h"
+#include "core/json_members.h"
 
 /* A member that is wanted and the text of its value, absent when the object has none; the last of duplicates counts. */
-typedef struct json_field {
-  mend_str name;
-  mend_str value;
-} json_field;
+typedef mend__json_member json_field;
 #define JSON_FIELD(name)                                                                                               \
   {                                                                                                                    \
     MEND_STR(name), { NULL, 0 }                                                                                        \
@@ -31,14 +29,6 @@ void json_fields_peek(mend_str text, json_field *fields, size_t count);
 /* One member of a value; absent when it has none or is no object. */
 mend_str json_member(mend_str value, mend_str name);
 
-/* What kind of value a text is; of an absent one all are false. */
-bool json_is_string(mend_str value);
-bool json_is_array(mend_str value);
-bool json_is_object(mend_str value);
-bool json_is_number(mend_str value);
-bool json_is_true(mend_str value);
-/* The characters between the quotes, still escaped; absent for what is no string. */
-mend_str json_string_inside(mend_str value);
 /* Whether the value is the string `text`, or one that ends with it; neither has characters that are escaped. */
 bool json_string_is(mend_str value, mend_str text);
 bool json_string_ends_with(mend_str value, mend_str end);
@@ -51,15 +41,7 @@ mend_str json_first_text(mend_str content);
 uint64_t json_count(mend_str value);
 double json_amount(mend_str value);
 
-/* The elements of an array, one after the other; `text` comes from json_fields_read or another element, so it is
- * well-formed. */
-typedef struct json_elements {
-  mend_json json;
-  bool done;
-} json_elements;
-json_elements json_elements_of(mend_str array);
-bool json_elements_next(json_elements *elements, mend_str *ret_element);
-/* The same, and in the same pass the members of an element that is an object; of others all are absent. */
-bool json_elements_next_fields(json_elements *elements, json_field *fields, size_t count, mend_str *ret_element);
+/* The next element of an array, and in the same pass its members when it is an object; of others all are absent. */
+bool json_items_next_fields(mend__json_items *elements, json_field *fields, size_t count, mend_str *ret_element);
 
 #endif

@@ -27,7 +27,7 @@ enum { PLAIN_WIDTH = 80 }; /* of lines that nobody measured a terminal for */
  * others are indented by `indent`. Ends with a line feed. */
 void plain_wrap(mend__buffer *buffer, mend_str plain, size_t width, size_t column, size_t indent);
 
-/* Writes what was appended and flushes. MEND_ENOMEM when the buffer has failed, MEND_ECLOSED when not all is written. */
+/* Writes what was appended and flushes. MEND_ENOMEM: the buffer has failed; MEND_ECLOSED: not all of it is written. */
 mend_status plain_write(const mend__buffer *buffer, FILE *out);
 
 /* 09:07:31 */
@@ -36,9 +36,9 @@ void plain_clock(mend__buffer *buffer, uint64_t wall_ns);
 void plain_date(mend__buffer *buffer, uint64_t wall_ns);
 /* 0.5 s, 12 s, 7 min 31 s, 2 h 3 min, 3 d 4 h */
 void plain_duration(mend__buffer *buffer, uint64_t ns);
-/* "1 call", "2 calls", "1,234 calls" */
-/* "12,345" */
+/* 12,345 */
 void plain_number(mend__buffer *buffer, uint64_t number);
+/* 1 call, 2 calls, 1,234 calls */
 void plain_count(mend__buffer *buffer, uint64_t count, const char *one);
 /* 1.50 USD, 0.0042 USD */
 void plain_money(mend__buffer *buffer, double usd);

@@ -1,6 +1,6 @@
 /* The command line of a sub-command, by a table of its options. */
-#ifndef MEND_PROGRAM_ARGUMENTS_H
-#define MEND_PROGRAM_ARGUMENTS_H
+#ifndef MEND_PROGRAM_CLI_ARGUMENTS_H
+#define MEND_PROGRAM_CLI_ARGUMENTS_H
 
 #include "program/cli/cli.h"
 

@@ -1,6 +1,6 @@
 /* What the sub-commands of the program share. Exit statuses: 0 fine, 1 what was asked about is so, 2 it failed. */
-#ifndef MEND_PROGRAM_CLI_H
-#define MEND_PROGRAM_CLI_H
+#ifndef MEND_PROGRAM_CLI_CLI_H
+#define MEND_PROGRAM_CLI_CLI_H
 
 #include "mend.h"
 

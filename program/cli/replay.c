@@ -93,7 +93,7 @@ static int replay_paths_found(replay_arguments *of, const replay_paths *paths) {
 
 static int replay(replay_arguments *of) {
   replay_paths paths = {0};
-  mend_status status = replay_options_tell(mend_option_tree_get(of->tree));
+  mend_status status = replay_options_tell(of->tree);
   for (size_t i = 0; i < of->file_count && status == MEND_OK; i++)
     status = replay_paths_add(&paths, of->files[i]);
   int result = status == MEND_OK ? catch_interrupt(of) : cli_out_of_memory();

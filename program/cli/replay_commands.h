@@ -1,6 +1,6 @@
 /* What `mend replay` can do beside a report. argv[0] is the sub-command's name. */
-#ifndef MEND_PROGRAM_REPLAY_COMMANDS_H
-#define MEND_PROGRAM_REPLAY_COMMANDS_H
+#ifndef MEND_PROGRAM_CLI_REPLAY_COMMANDS_H
+#define MEND_PROGRAM_CLI_REPLAY_COMMANDS_H
 
 #include "program/replay/sweep_run.h"
 

@@ -79,20 +79,29 @@ typedef struct conversion {
   otlp_writer *spans;
   journal_writer journal;
   bool has_clock, tells_progress; /* of the recording */
+  int reason;                     /* errno, once the output cannot be written any more */
 } conversion;
 
-static mend_status attach(void *ctx, stage *on) {
+static mend_status note_reason(conversion *of, mend_status status) {
+  if (status == MEND_ECLOSED) of->reason = errno;
+  return status;
+}
+
+static mend_status begin(void *ctx, const stage *on) {
   conversion *of = ctx;
-  mend_subscription *subscription; /* lives as long as the bus */
   of->has_clock = on->has_clock;
   of->tells_progress = on->tells_progress;
-  if (of->spans != NULL) {
-    if (!on->has_clock) otlp_writer_make_up_times(of->spans);
-    return mend_bus_subscribe(on->bus, "*", otlp_writer_event, of->spans, NULL, &subscription, NULL);
+  if (of->spans == NULL) {
+    return note_reason(of, journal_writer_begin(&of->journal, on->has_clock, on->tells_progress));
   }
-  const mend_status status = journal_writer_begin(&of->journal, on->has_clock, on->tells_progress);
-  if (status != MEND_OK) return status;
-  return mend_bus_subscribe(on->bus, "*", journal_writer_event, &of->journal, NULL, &subscription, NULL);
+  if (!on->has_clock) otlp_writer_make_up_times(of->spans);
+  return MEND_OK;
+}
+
+static mend_status write_event(void *ctx, const mend_event *event) {
+  conversion *of = ctx;
+  return note_reason(of, of->spans != NULL ? otlp_writer_event(of->spans, event)
+                                           : journal_writer_event(&of->journal, event));
 }
 
 /* What the target does not hold, in a line each. */
@@ -123,30 +132,32 @@ static int tell_failure(mend_status status, const mend__buffer *failure) {
 }
 
 /* Of standard output it is told at the end of the program. */
-static int tell_lost_output(const arguments *given) {
-  return given->output != NULL ? cli_fail("%s: %s", given->output, mend__reason(errno)) : CLI_FAILED;
+static int tell_lost_output(const arguments *given, int reason) {
+  return given->output != NULL ? cli_fail("%s: %s", given->output, mend__reason(reason)) : CLI_FAILED;
 }
 
-/* The bus counts events that could not be written; the stream remembers it. */
 static mend_status finish(conversion *of) {
   mend_status status = of->spans != NULL ? otlp_writer_finish(of->spans) : MEND_OK;
-  const bool lost = status == MEND_EIO || ferror(of->out) != 0 || fflush(of->out) != 0;
-  return lost ? MEND_ECLOSED : status;
+  if (status == MEND_OK && fflush(of->out) != 0) status = MEND_ECLOSED;
+  return note_reason(of, status);
+}
+
+static int tell(const conversion *of, mend_status status, const mend__buffer *failure) {
+  if (status == MEND_ECLOSED) return tell_lost_output(of->given, of->reason);
+  if (status != MEND_OK) return tell_failure(status, failure);
+  tell_changes(of);
+  return CLI_FINE;
 }
 
 static int play(conversion *of) {
+  const replay_listener listener = {.topics = "*", .begin = begin, .event = write_event, .ctx = of};
   const bool progress = isatty(STDERR_FILENO) == 1 && isatty(fileno(of->out)) == 0;
   mend__buffer failure;
   mend__buffer_init(&failure, NULL);
-  mend_status status = replay_listen(of->given->file, attach, of, progress, &failure);
-  const mend_status finished = finish(of);
-  const int reason = errno;
+  mend_status status = replay_listen(of->given->file, &listener, progress, &failure);
+  const mend_status finished = status != MEND_ECLOSED ? finish(of) : status;
   if (status == MEND_OK) status = finished;
-  if (status == MEND_OK) tell_changes(of);
-  errno = reason;
-  const int result = status == MEND_OK        ? CLI_FINE
-                     : status == MEND_ECLOSED ? tell_lost_output(of->given)
-                                              : tell_failure(status, &failure);
+  const int result = tell(of, status, &failure);
   mend__buffer_free(&failure);
   return result;
 }
@@ -160,8 +171,11 @@ static int convert(const arguments *given) {
   int result = given->to == TARGET_OTLP && of.spans == NULL ? cli_out_of_memory() : play(&of);
   otlp_writer_free(of.spans);
   journal_writer_free(&of.journal);
-  if (given->output == NULL) return result;
-  if (fclose(of.out) != 0 && result == CLI_FINE) result = tell_lost_output(given);
+  if (given->output == NULL) {
+    errno = of.reason; /* for cli_finish */
+    return result;
+  }
+  if (fclose(of.out) != 0 && result == CLI_FINE) result = tell_lost_output(given, errno);
   if (result != CLI_FINE) unlink(given->output); /* it is new, and half a recording is none */
   return result;
 }

@@ -49,18 +49,17 @@ static void help(FILE *out) {
 static const cli_option options[] = {FLAG(json), FLAG(exact), FLAG(all), FLAG(quiet), FLAG(help)};
 static const cli_syntax syntax = {options, sizeof options / sizeof options[0], "mend replay diff --help"};
 
-static mend_status attach(void *ctx, stage *on) {
-  step_list *list = ctx;
-  list->row = &on->row;
-  mend_subscription *subscription; /* lives as long as the bus */
-  return mend_bus_subscribe(on->bus, "tool.*", step_list_event, list, NULL, &subscription, NULL);
+static mend_status begin(void *ctx, const stage *on) {
+  ((step_list *)ctx)->row = &on->row;
+  return MEND_OK;
 }
 
 static int read_steps(const char *path, bool exact, step_list *list) {
   mend__buffer failure;
   mend__buffer_init(&failure, NULL);
+  const replay_listener listener = {.topics = "tool.*", .begin = begin, .event = step_list_event, .ctx = list};
   mend_status status = step_list_init(list, exact);
-  if (status == MEND_OK) status = replay_listen(path, attach, list, false, &failure);
+  if (status == MEND_OK) status = replay_listen(path, &listener, false, &failure);
   const int result = status == MEND_OK ? CLI_FINE
                      : failure.len > 0 ? cli_fail("%.*s", (int)failure.len, failure.data)
                                        : cli_out_of_memory();

@@ -131,7 +131,7 @@ static void tell_changed(const mend_option_info *info, const mend_options *given
   }
 }
 
-static mend_status tell_all_changed(const mend_options *given) {
+static mend_status tell_all_changed(const mend_option_tree *tree, const mend_options *given) {
   const mend_options defaults = MEND_OPTIONS_INIT;
   mend__buffer before, after;
   mend__buffer_init(&before, NULL);
@@ -141,6 +141,7 @@ static mend_status tell_all_changed(const mend_options *given) {
   const mend_status status = before.failed || after.failed ? MEND_ENOMEM : MEND_OK;
   mend_option_info info = {.size = sizeof info};
   for (size_t i = 0; status == MEND_OK && mend_option_at(i, &info) == MEND_OK; i++) {
+    if (!mend_option_tree_given(tree, mend_str_from(info.name))) continue;
     const mend_str value = value_of(mend__buffer_text(&after), info.name);
     if (mend_str_equal(value_of(mend__buffer_text(&before), info.name), value)) continue;
     tell_changed(&info, given, value);
@@ -150,7 +151,8 @@ static mend_status tell_all_changed(const mend_options *given) {
   return status;
 }
 
-mend_status replay_options_tell(const mend_options *given) {
+mend_status replay_options_tell(const mend_option_tree *tree) {
+  const mend_options *given = mend_option_tree_get(tree);
   tell_narrow_window(given);
-  return tell_all_changed(given);
+  return tell_all_changed(tree, given);
 }

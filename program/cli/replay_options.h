@@ -10,6 +10,6 @@
 void replay_options_help(FILE *out);
 /* Tells on standard error of each option that was changed but does nothing here, and of values that one should think
  * about. MEND_ENOMEM. */
-mend_status replay_options_tell(const mend_options *given);
+mend_status replay_options_tell(const mend_option_tree *tree);
 
 #endif

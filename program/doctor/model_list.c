@@ -16,10 +16,10 @@ const char *model_list_instead(mend_str body) {
   json_field fields[COUNT] = {JSON_FIELD("data"), JSON_FIELD("models"), JSON_FIELD("error")};
   const mend_str text = mend__trim(body);
   if (mend_json_check(text, MEND_JSON_DEPTH, NULL) != MEND_OK) return instead_of_json(text);
-  if (json_is_array(text)) return NULL;
-  if (!json_is_object(text)) return "JSON that is no list of models";
+  if (mend__json_is_array(text)) return NULL;
+  if (!mend__json_is_object(text)) return "JSON that is no list of models";
   json_fields_read(text, fields, COUNT, NULL);
-  if (json_is_array(fields[DATA].value) || json_is_array(fields[MODELS].value)) return NULL;
+  if (mend__json_is_array(fields[DATA].value) || mend__json_is_array(fields[MODELS].value)) return NULL;
   return fields[FAILURE].value.ptr != NULL ? "an error" : "JSON that is no list of models";
 }
 

@@ -75,7 +75,7 @@ static void repeat_words(text_list *list, unsigned needed) {
 /* ---- What was given ----------------------------------------------------------------------------------------- */
 
 static void add_string(text_list *list, mend_str value, bool in_words) {
-  const mend_str inside = json_string_inside(value);
+  const mend_str inside = mend__json_inside(value);
   mend__buffer text;
   mend__buffer_init(&text, NULL);
   if (inside.len > 0 && mend__buffer_reserve(&text, inside.len)) text.len = mend_json_unescape(inside, text.data);
@@ -113,12 +113,12 @@ static void take_given(answer *said, const question *asked, mend_str given) {
                               JSON_FIELD("tool_calls")};
   json_fields_read(given, fields, COUNT, NULL);
   add_string(&said->texts, fields[TEXT].value, true);
-  json_elements texts = json_elements_of(fields[TEXTS].value), calls = json_elements_of(fields[CALLS].value);
+  mend__json_items texts = mend__json_items_of(fields[TEXTS].value), calls = mend__json_items_of(fields[CALLS].value);
   mend_str element;
-  while (json_elements_next(&texts, &element))
+  while (mend__json_items_next(&texts, &element))
     add_string(&said->texts, element, false);
   add_string(&said->thoughts, fields[THINKING].value, true);
-  while (json_elements_next(&calls, &element))
+  while (mend__json_items_next(&calls, &element))
     add_given_call(said, element, asked);
 }
 

@@ -217,16 +217,16 @@ static void write_stream(const reply_facts *facts, stream *to) {
 static void error(unsigned status, mend_str message, mend__buffer *to) { dialect_chat.error(status, message, to); }
 
 /* A string as it stands in JSON, or null. */
-static mend_str string_or_null(mend_str value) { return json_is_string(value) ? value : MEND_STR("null"); }
+static mend_str string_or_null(mend_str value) { return mend__json_is_string(value) ? value : MEND_STR("null"); }
 
 /* The code and the message move out of the body of an error into the event. */
 static void error_event(const reply_facts *facts, mend_str body, bool failed, stream *to) {
   json_field inner[] = {JSON_FIELD("error")},
              fields[] = {JSON_FIELD("code"), JSON_FIELD("type"), JSON_FIELD("message")};
   mend__buffer response;
-  if (json_is_object(body)) json_fields_read(body, inner, 1, NULL);
-  if (json_is_object(inner[0].value)) json_fields_read(inner[0].value, fields, 3, NULL);
-  const mend_str code = string_or_null(json_is_string(fields[0].value) ? fields[0].value : fields[1].value);
+  if (mend__json_is_object(body)) json_fields_read(body, inner, 1, NULL);
+  if (mend__json_is_object(inner[0].value)) json_fields_read(inner[0].value, fields, 3, NULL);
+  const mend_str code = string_or_null(mend__json_is_string(fields[0].value) ? fields[0].value : fields[1].value);
   const mend_str message = string_or_null(fields[2].value);
   if (!failed) {
     stream_put(to, EVENT_EXTRA, "error", "{'type':'error','sequence_number':$n,'code':$j,'message':$j,'param':null}",

@@ -145,9 +145,9 @@ mend_status fault_apply_list(fault_plan *plan, mend_str list, mend_error *error)
 typedef mend_status (*fault_reader)(fault_plan *plan, mend_str text, mend_error *error);
 
 static mend_status apply_string(fault_plan *plan, mend_str json, fault_reader reader, mend_error *error) {
-  if (!json_is_string(json))
+  if (!mend__json_is_string(json))
     return mend_error_set(error, MEND_EINVAL, "faults: expected a string or an array of strings");
-  const mend_str inside = json_string_inside(json);
+  const mend_str inside = mend__json_inside(json);
   char *text = mend__alloc(NULL, inside.len + 1);
   if (text == NULL) return MEND_ENOMEM;
   const mend_status status = reader(plan, (mend_str){text, mend_json_unescape(inside, text)}, error);
@@ -156,11 +156,11 @@ static mend_status apply_string(fault_plan *plan, mend_str json, fault_reader re
 }
 
 mend_status fault_apply_json(fault_plan *plan, mend_str json, mend_error *error) {
-  if (!json_is_array(json)) return apply_string(plan, json, fault_apply_list, error);
-  json_elements each = json_elements_of(json);
+  if (!mend__json_is_array(json)) return apply_string(plan, json, fault_apply_list, error);
+  mend__json_items each = mend__json_items_of(json);
   mend_str element;
   mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&each, &element))
+  while (status == MEND_OK && mend__json_items_next(&each, &element))
     status = apply_string(plan, element, fault_apply, error);
   return status;
 }

@@ -29,7 +29,7 @@ static mend_status wrong(mistake *found, mend_str place, const char *sentence) {
 
 /* Absent is fine. */
 static mend_status check_string(mistake *found, mend_str value, const char *sentence) {
-  return value.ptr == NULL || json_is_string(value) ? MEND_OK : wrong(found, value, sentence);
+  return value.ptr == NULL || mend__json_is_string(value) ? MEND_OK : wrong(found, value, sentence);
 }
 
 static mend_status check_members(mistake *found, mend_str object, const json_field *fields, size_t count) {
@@ -47,10 +47,10 @@ static mend_status check_members(mistake *found, mend_str object, const json_fie
 static mend_status check_call(mistake *found, mend_str call) {
   enum { NAME, ARGS, ID, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("name"), JSON_FIELD("args"), JSON_FIELD("id")};
-  if (!json_is_object(call)) return wrong(found, call, "tool_calls: expected objects");
+  if (!mend__json_is_object(call)) return wrong(found, call, "tool_calls: expected objects");
   json_fields_read(call, fields, COUNT, NULL);
   mend_status status = check_members(found, call, fields, COUNT);
-  if (status == MEND_OK && !json_is_string(fields[NAME].value))
+  if (status == MEND_OK && !mend__json_is_string(fields[NAME].value))
     status = wrong(found, fields[NAME].value.ptr != NULL ? fields[NAME].value : call,
                    "tool_calls: a call needs a \"name\", a string (\"\" for one without)");
   if (status != MEND_OK) return status;
@@ -58,22 +58,23 @@ static mend_status check_call(mistake *found, mend_str call) {
 }
 
 static mend_status check_texts(mistake *found, mend_str texts) {
-  json_elements each = json_elements_of(texts);
+  mend__json_items each = mend__json_items_of(texts);
   mend_str text;
   mend_status status = MEND_OK;
-  if (texts.ptr != NULL && !json_is_array(texts)) return wrong(found, texts, "texts: expected an array of strings");
-  while (status == MEND_OK && json_elements_next(&each, &text))
+  if (texts.ptr != NULL && !mend__json_is_array(texts))
+    return wrong(found, texts, "texts: expected an array of strings");
+  while (status == MEND_OK && mend__json_items_next(&each, &text))
     status = check_string(found, text, "texts: expected an array of strings");
   return status;
 }
 
 static mend_status check_calls(mistake *found, mend_str calls) {
-  json_elements each = json_elements_of(calls);
+  mend__json_items each = mend__json_items_of(calls);
   mend_str call;
   mend_status status = MEND_OK;
-  if (calls.ptr != NULL && !json_is_array(calls))
+  if (calls.ptr != NULL && !mend__json_is_array(calls))
     return wrong(found, calls, "tool_calls: expected an array of objects");
-  while (status == MEND_OK && json_elements_next(&each, &call))
+  while (status == MEND_OK && mend__json_items_next(&each, &call))
     status = check_call(found, call);
   return status;
 }
@@ -82,7 +83,7 @@ static mend_status check(mistake *found, mend_str given) {
   enum { TEXT, TEXTS, THINKING, CALLS, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("text"), JSON_FIELD("texts"), JSON_FIELD("thinking"),
                               JSON_FIELD("tool_calls")};
-  if (!json_is_object(given)) return wrong(found, given, "expected an object");
+  if (!mend__json_is_object(given)) return wrong(found, given, "expected an object");
   json_fields_read(given, fields, COUNT, NULL);
   mend_status status = check_members(found, given, fields, COUNT);
   if (status == MEND_OK) status = check_string(found, fields[TEXT].value, "text: expected a string");

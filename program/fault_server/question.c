@@ -89,7 +89,7 @@ static void find_key(question *asked, const http_request *request, mend_str quer
 /* ---- What it says ------------------------------------------------------------------------------------------- */
 
 static void put_string(mend__buffer *to, mend_str value) {
-  const mend_str inside = json_string_inside(value);
+  const mend_str inside = mend__json_inside(value);
   if (inside.len == 0 || !mend__buffer_reserve(to, inside.len)) return;
   to->len += mend_json_unescape(inside, to->data + to->len);
 }
@@ -97,23 +97,23 @@ static void put_string(mend__buffer *to, mend_str value) {
 /* A string, or the texts of an array of strings and parts. */
 static void put_content(mend__buffer *to, mend_str content) {
   put_string(to, content);
-  json_elements parts = json_elements_of(content);
+  mend__json_items parts = mend__json_items_of(content);
   mend_str part;
-  while (json_elements_next(&parts, &part)) {
+  while (mend__json_items_next(&parts, &part)) {
     json_field text[] = {JSON_FIELD("text")};
-    if (json_is_object(part)) json_fields_read(part, text, 1, NULL);
-    put_string(to, json_is_string(part) ? part : text[0].value);
+    if (mend__json_is_object(part)) json_fields_read(part, text, 1, NULL);
+    put_string(to, mend__json_is_string(part) ? part : text[0].value);
   }
 }
 
 /* The content of the last message whose role is the user's. */
 static void read_messages(question *asked, mend_str messages) {
-  json_elements each = json_elements_of(messages);
+  mend__json_items each = mend__json_items_of(messages);
   mend_str message;
-  if (json_is_string(messages)) put_string(&asked->text, messages);
-  while (json_elements_next(&each, &message)) {
+  if (mend__json_is_string(messages)) put_string(&asked->text, messages);
+  while (mend__json_items_next(&each, &message)) {
     json_field fields[] = {JSON_FIELD("role"), {mend_str_from(asked->dialect->content_name), {NULL, 0}}};
-    if (!json_is_object(message)) continue;
+    if (!mend__json_is_object(message)) continue;
     json_fields_read(message, fields, 2, NULL);
     const bool users = json_string_is(fields[0].value, MEND_STR("user")) || fields[0].value.ptr == NULL;
     if (!users || fields[1].value.ptr == NULL) continue;
@@ -133,13 +133,13 @@ static void add_tool(question *asked, mend_str name) {
 
 /* A tool is {"name"}, {"function": {"name"}} or {"functionDeclarations": [{"name"}]}. */
 static void read_tools(question *asked, mend_str tools) {
-  json_elements each = json_elements_of(tools);
+  mend__json_items each = mend__json_items_of(tools);
   mend_str tool;
-  while (json_elements_next(&each, &tool)) {
+  while (mend__json_items_next(&each, &tool)) {
     json_field fields[] = {JSON_FIELD("name"), JSON_FIELD("function"), JSON_FIELD("functionDeclarations")};
-    if (!json_is_object(tool)) continue;
+    if (!mend__json_is_object(tool)) continue;
     json_fields_read(tool, fields, 3, NULL);
-    if (json_is_object(fields[1].value)) json_fields_read(fields[1].value, fields, 1, NULL);
+    if (mend__json_is_object(fields[1].value)) json_fields_read(fields[1].value, fields, 1, NULL);
     add_tool(asked, fields[0].value);
     read_tools(asked, fields[2].value);
   }
@@ -147,14 +147,14 @@ static void read_tools(question *asked, mend_str tools) {
 
 static bool member_is_true(mend_str object, const char *name) {
   json_field field = {mend_str_from(name), {NULL, 0}};
-  if (json_is_object(object)) json_fields_read(object, &field, 1, NULL);
-  return json_is_true(field.value);
+  if (mend__json_is_object(object)) json_fields_read(object, &field, 1, NULL);
+  return mend__json_is_true(field.value);
 }
 
 static bool array_has(mend_str array, mend_str wanted) {
-  json_elements each = json_elements_of(array);
+  mend__json_items each = mend__json_items_of(array);
   mend_str element;
-  while (json_elements_next(&each, &element)) {
+  while (mend__json_items_next(&each, &element)) {
     if (json_string_is(element, wanted)) return true;
   }
   return false;
@@ -168,11 +168,11 @@ static void read_body(question *asked, mend_str body) {
       JSON_FIELD("include"), JSON_FIELD("generationConfig")};
   if (json_fields_read(body, fields, COUNT, NULL) != MEND_OK) return;
   if (asked->model.len == 0) put_string(&asked->model, fields[MODEL].value);
-  asked->stream |= json_is_true(fields[STREAM].value);
+  asked->stream |= mend__json_is_true(fields[STREAM].value);
   read_messages(asked, fields[MESSAGES].value);
   read_tools(asked, fields[TOOLS].value);
   asked->usage = member_is_true(fields[STREAM_OPTIONS].value, "include_usage");
-  asked->log_probs = json_is_true(fields[LOG_PROBS].value) ||
+  asked->log_probs = mend__json_is_true(fields[LOG_PROBS].value) ||
                      array_has(fields[INCLUDE].value, MEND_STR("message.output_text.logprobs")) ||
                      member_is_true(fields[GENERATION].value, "responseLogprobs");
 }

@@ -33,8 +33,8 @@ static mend_status wrong(const script *of, mend_str place, mend_error *error, co
 /* An absent value leaves NULL. */
 static mend_status read_pattern(const script *of, mend_str value, const char *complaint, char **to, mend_error *error) {
   if (value.ptr == NULL) return MEND_OK;
-  if (!json_is_string(value)) return wrong(of, value, error, complaint);
-  const mend_str inside = json_string_inside(value);
+  if (!mend__json_is_string(value)) return wrong(of, value, error, complaint);
+  const mend_str inside = mend__json_inside(value);
   *to = mend__alloc(NULL, inside.len + 1);
   if (*to == NULL) return MEND_ENOMEM;
   (*to)[mend_json_unescape(inside, *to)] = '\0';
@@ -43,13 +43,14 @@ static mend_status read_pattern(const script *of, mend_str value, const char *co
 
 /* A number from 1. */
 static bool read_ordinal(mend_str value, uint64_t *ret_number) {
-  return json_is_number(value) && mend_json_uint64(value, ret_number) == MEND_OK && *ret_number > 0;
+  return mend__json_is_number(value) && mend_json_uint64(value, ret_number) == MEND_OK && *ret_number > 0;
 }
 
 static bool read_range(mend_str value, rule *to) {
-  json_elements each = json_elements_of(value);
+  mend__json_items each = mend__json_items_of(value);
   mend_str first, last, more;
-  if (!json_elements_next(&each, &first) || !json_elements_next(&each, &last) || json_elements_next(&each, &more))
+  if (!mend__json_items_next(&each, &first) || !mend__json_items_next(&each, &last) ||
+      mend__json_items_next(&each, &more))
     return false;
   if (!read_ordinal(first, &to->first)) return false;
   return last.ptr[0] == 'n' || (read_ordinal(last, &to->last) && to->last >= to->first);
@@ -81,7 +82,7 @@ static mend_status read_match(const script *of, mend_str match, rule *to, mend_e
   enum { PATH, MODEL, KEY, NTH, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("path"), JSON_FIELD("model"), JSON_FIELD("key"), JSON_FIELD("nth")};
   if (match.ptr != NULL) {
-    if (!json_is_object(match)) return wrong(of, match, error, "match: expected an object");
+    if (!mend__json_is_object(match)) return wrong(of, match, error, "match: expected an object");
     json_fields_read(match, fields, COUNT, NULL);
     const mend_status status = check_members(of, match, fields, COUNT, error);
     if (status != MEND_OK) return status;
@@ -114,7 +115,7 @@ static mend_status check_reply(const script *of, mend_str reply, mend_error *err
 static mend_status read_rule(const script *of, mend_str object, rule *to, mend_error *error) {
   enum { MATCH, FAULTS, REPLY, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("match"), JSON_FIELD("faults"), JSON_FIELD("reply")};
-  if (!json_is_object(object)) return wrong(of, object, error, "expected an object");
+  if (!mend__json_is_object(object)) return wrong(of, object, error, "expected an object");
   json_fields_read(object, fields, COUNT, NULL);
   to->faults = fields[FAULTS].value;
   to->reply = fields[REPLY].value;
@@ -131,9 +132,9 @@ static void free_rule(rule *of) {
 }
 
 static mend_status read_rules(script *of, mend_str rules, mend_error *error) {
-  json_elements each = json_elements_of(rules);
+  mend__json_items each = mend__json_items_of(rules);
   mend_str object;
-  while (json_elements_next(&each, &object)) {
+  while (mend__json_items_next(&each, &object)) {
     rule *larger = mend__realloc(NULL, of->rules, (of->count + 1) * sizeof *larger);
     if (larger == NULL) return MEND_ENOMEM;
     of->rules = larger;
@@ -153,7 +154,7 @@ static mend_status read_script(script *of, mend_error *error) {
   json_field rules = JSON_FIELD("rules");
   const mend_status status = mend_json_check(text, MEND_JSON_DEPTH_MAX, error);
   if (status != MEND_OK) return status;
-  if (json_fields_read(text, &rules, 1, NULL) != MEND_OK || !json_is_array(rules.value))
+  if (json_fields_read(text, &rules, 1, NULL) != MEND_OK || !mend__json_is_array(rules.value))
     return mend_error_set(error, MEND_EINVAL, "expected an object with an array \"rules\"");
   return read_rules(of, rules.value, error);
 }

@@ -12,7 +12,7 @@ void journal_writer_free(journal_writer *writer) { mend__buffer_free(&writer->li
 
 static mend_status write_line(journal_writer *writer, mend_str text) {
   const bool written = fwrite(text.ptr, 1, text.len, writer->out) == text.len && putc('\n', writer->out) != EOF;
-  return written ? MEND_OK : MEND_EIO;
+  return written ? MEND_OK : MEND_ECLOSED;
 }
 
 mend_status journal_writer_begin(journal_writer *writer, bool has_clock, bool tells_progress) {

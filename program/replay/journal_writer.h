@@ -15,9 +15,9 @@ typedef struct journal_writer {
 
 void journal_writer_init(journal_writer *writer, FILE *out);
 void journal_writer_free(journal_writer *writer);
-/* Before the first event. MEND_ENOMEM, MEND_EIO. */
+/* Before the first event. MEND_ENOMEM, MEND_ECLOSED when it cannot be written (errno kept). */
 mend_status journal_writer_begin(journal_writer *writer, bool has_clock, bool tells_progress);
-/* A subscriber, for one thread. Errors as above. */
+/* Takes an event, on one thread. Errors as above. */
 mend_status journal_writer_event(void *writer, const mend_event *event);
 
 #endif

@@ -8,6 +8,30 @@
 /* As in a report without --content: what formats make of a call must not depend on who listens. */
 enum { EXCERPT_BYTES = 120 };
 
+/* A listener and the stage it listens to. */
+typedef struct listening {
+  const replay_listener *to;
+  stage *on;
+  mend_subscription *subscription; /* lives as long as the bus */
+  mend_status failure;             /* the listener's first */
+} listening;
+
+/* The bus would only count what a subscriber could not do. */
+static mend_status hear(void *ctx, const mend_event *event) {
+  listening *of = ctx;
+  if (of->failure == MEND_OK) of->failure = of->to->event(of->to->ctx, event);
+  if (of->on->failure == MEND_OK) of->on->failure = of->failure;
+  return of->failure;
+}
+
+static mend_status attach(void *ctx, stage *on) {
+  listening *of = ctx;
+  of->on = on;
+  const mend_status status = of->to->begin != NULL ? of->to->begin(of->to->ctx, on) : MEND_OK;
+  if (status != MEND_OK) return status;
+  return mend_bus_subscribe(on->bus, of->to->topics, hear, of, NULL, &of->subscription, NULL);
+}
+
 static mend_status open_notes(outlet *to, reports *told) {
   report_kind *kind = report_notes_kind();
   report *notes = kind != NULL ? kind->open(kind, to) : NULL;
@@ -17,8 +41,8 @@ static mend_status open_notes(outlet *to, reports *told) {
   return MEND_OK;
 }
 
-mend_status replay_listen(const char *path, mend_status (*attach)(void *ctx, stage *on), void *ctx, bool progress,
-                          mend__buffer *failure) {
+mend_status replay_listen(const char *path, const replay_listener *listener, bool progress, mend__buffer *failure) {
+  listening of = {.to = listener};
   mend_options nothing = MEND_OPTIONS_INIT;
   nothing.loop.enable = nothing.stall.enable = false;
   progress_line shown;
@@ -34,10 +58,11 @@ mend_status replay_listen(const char *path, mend_status (*attach)(void *ctx, sta
                                     .reports = &told,
                                     .progress = streams.progress,
                                     .attach = attach,
-                                    .attach_ctx = ctx};
+                                    .attach_ctx = &of};
   replay_summary summary;
   mend_status status = open_notes(&outs.each[notes], &told);
   if (status == MEND_OK) status = replay_play(path, &settings, &summary, failure);
+  if (status == MEND_OK) status = of.failure;
   reports_free(&told);
   file_outlets_close(&outs);
   outlets_free(&streams);

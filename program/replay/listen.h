@@ -4,9 +4,18 @@
 
 #include "program/stage/stage.h"
 
-/* `attach` is called before the first event and may subscribe to the stage's bus. Rows that cannot be read are told on
- * standard error, and there, if wanted, the progress is shown. Otherwise as replay_play. */
-mend_status replay_listen(const char *path, mend_status (*attach)(void *ctx, stage *on), void *ctx, bool progress,
-                          mend__buffer *failure);
+/* Who listens. */
+typedef struct replay_listener {
+  const char *topics; /* a pattern */
+  /* Before the first event; NULL: nothing. Errors end the replay, as they do below. */
+  mend_status (*begin)(void *ctx, const stage *on);
+  /* Each event. MEND_ECLOSED when what is made of it cannot be written. */
+  mend_status (*event)(void *ctx, const mend_event *event);
+  void *ctx;
+} replay_listener;
+
+/* Rows that cannot be read are told on standard error, and there, if wanted, the progress is shown. Otherwise as
+ * replay_play. */
+mend_status replay_listen(const char *path, const replay_listener *listener, bool progress, mend__buffer *failure);
 
 #endif

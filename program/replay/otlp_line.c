@@ -36,7 +36,7 @@ mend_status otlp_line_flush(otlp_line *of) {
   const bool written = fwrite(text->data, 1, text->len, of->out) == text->len && fflush(of->out) == 0;
   mend__buffer_clear(text);
   of->spans = 0;
-  return written ? MEND_OK : MEND_EIO;
+  return written ? MEND_OK : MEND_ECLOSED;
 }
 
 /* ---- Attributes -------------------------------------------------------------------------------------------- */

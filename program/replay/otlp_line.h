@@ -14,7 +14,8 @@ typedef struct otlp_line {
   uint64_t count; /* in all lines */
 } otlp_line;
 
-/* What a span says goes to of->text between these. Ending it writes the line when it is full: MEND_ENOMEM, MEND_EIO. */
+/* What a span says goes to of->text between these. Ending it writes the line when it is full:
+ * MEND_ENOMEM, MEND_ECLOSED when that fails (errno kept). */
 void otlp_line_begin_span(otlp_line *of);
 mend_status otlp_line_end_span(otlp_line *of);
 /* Writes what there is. Errors as above. */

@@ -13,29 +13,46 @@ void otlp_span_key(char key[OTLP_SPAN_KEY_SIZE], const uint8_t trace_id[16], con
   memcpy(key + 16, span_id, 8);
 }
 
-otlp_span *otlp_span_new(const char *operation, const uint8_t span_id[8], const uint8_t trace_id[16], uint64_t begin_ns,
-                         const mend_str texts[OTLP_SPAN_TEXTS]) {
-  otlp_span *span = mend__alloc_zero(NULL, sizeof *span);
-  if (span == NULL) return NULL;
-  otlp_span_key(span->key, trace_id, span_id);
-  memcpy(span->id, span_id, sizeof span->id);
-  span->operation = operation;
-  span->begin_ns = span->end_ns = begin_ns;
-  mend__buffer_init(&span->text, NULL);
-  mend__buffer_init(&span->said, NULL);
+static bool take_texts(otlp_span *span, const mend_str texts[OTLP_SPAN_TEXTS]) {
   for (int i = 0; i < OTLP_SPAN_TEXTS; i++) {
     mend__buffer_str(&span->text, texts[i]);
     span->ends[i] = span->text.len;
   }
-  if (!span->text.failed) return span;
+  return !span->text.failed;
+}
+
+otlp_span *otlp_span_new(otlp_work of, const mend_run *run, const uint8_t trace_id[16], const uint8_t span_id[8],
+                         mend_str name, mend_str call, mend_str arguments) {
+  const mend_str texts[OTLP_SPAN_TEXTS] = {[OTLP_SPAN_NAME] = name,
+                                           [OTLP_SPAN_SESSION] = mend_run_session_id(run),
+                                           [OTLP_SPAN_RUN] = mend_run_id(run),
+                                           [OTLP_SPAN_PARENT_RUN] = mend_run_parent_id(run),
+                                           [OTLP_SPAN_PARENT_CALL] = mend_run_parent_call(run),
+                                           [OTLP_SPAN_CALL] = call,
+                                           [OTLP_SPAN_ARGUMENTS] = arguments};
+  otlp_span *span = mend__alloc_zero(NULL, sizeof *span);
+  if (span == NULL) return NULL;
+  otlp_span_key(span->key, trace_id, span_id);
+  memcpy(span->id, span_id, sizeof span->id);
+  span->work = of;
+  mend__buffer_init(&span->text, NULL);
+  mend__buffer_init(&span->said, NULL);
+  if (take_texts(span, texts)) return span;
   otlp_span_free(span);
   return NULL;
 }
 
-static mend_str text_of(const otlp_span *span, int which) {
+static mend_str text_of(const otlp_span *span, otlp_span_text which) {
   const size_t begin = which > 0 ? span->ends[which - 1] : 0;
   return (mend_str){span->text.data + begin, span->ends[which] - begin};
 }
+
+/* By their kinds. */
+static const struct {
+  const char *operation, *name_attribute;
+} words[] = {[OTLP_AGENT_WORK] = {"invoke_agent", "gen_ai.agent.name"},
+             [OTLP_TOOL_WORK] = {"execute_tool", "gen_ai.tool.name"},
+             [OTLP_MODEL_WORK] = {"chat", "gen_ai.request.model"}};
 
 /* ---- Writing ----------------------------------------------------------------------------------------------- */
 
@@ -54,29 +71,29 @@ static void write_ids(mend__buffer *line, const otlp_span *span) {
 }
 
 static void write_name(mend__buffer *line, const otlp_span *span) {
+  const mend_str of = text_of(span, OTLP_SPAN_NAME);
   mend__buffer name;
   mend__buffer_init(&name, NULL);
-  mend__buffer_printf(&name, "%s", span->operation);
-  if (text_of(span, OTLP_SPAN_NAME).len > 0)
-    mend__buffer_printf(&name, " %.*s", MEND_STR_ARG(text_of(span, OTLP_SPAN_NAME)));
+  mend__buffer_str(&name, mend_str_from(words[span->work].operation));
+  if (of.len > 0) mend__buffer_char(&name, ' ');
+  mend__buffer_str(&name, of);
   line->failed |= name.failed;
   mend__buffer_json_string(line, mend__buffer_text(&name));
   mend__buffer_free(&name);
 }
 
 static void write_attributes(mend__buffer *line, const otlp_span *span, const otlp_span_end *end) {
-  const bool is_tool = strcmp(span->operation, "execute_tool") == 0, is_chat = strcmp(span->operation, "chat") == 0;
+  const mend_str session = text_of(span, OTLP_SPAN_SESSION), run = text_of(span, OTLP_SPAN_RUN);
   mend__buffer_str(line, MEND_STR(",\"attributes\":["));
-  otlp_add_string(line, "gen_ai.operation.name", mend_str_from(span->operation));
-  otlp_add_string(line, "gen_ai.conversation.id", text_of(span, OTLP_SPAN_RUN));
-  otlp_add_string(line,
-                  is_tool   ? "gen_ai.tool.name"
-                  : is_chat ? "gen_ai.request.model"
-                            : "gen_ai.agent.name",
-                  text_of(span, OTLP_SPAN_NAME));
+  otlp_add_string(line, "gen_ai.operation.name", mend_str_from(words[span->work].operation));
+  otlp_add_string(line, "gen_ai.conversation.id", session.len > 0 ? session : run);
+  otlp_add_string(line, "mend.run.id", run);
+  otlp_add_string(line, "mend.run.parent_id", text_of(span, OTLP_SPAN_PARENT_RUN));
+  otlp_add_string(line, "mend.run.parent_call_id", text_of(span, OTLP_SPAN_PARENT_CALL));
+  otlp_add_string(line, words[span->work].name_attribute, text_of(span, OTLP_SPAN_NAME));
   otlp_add_string(line, "gen_ai.tool.call.id", text_of(span, OTLP_SPAN_CALL));
   otlp_add_string(line, "gen_ai.tool.call.arguments", text_of(span, OTLP_SPAN_ARGUMENTS));
-  if (is_chat) {
+  if (span->work == OTLP_MODEL_WORK) {
     const mend_str reason = end->finish_reason.len > 0 ? end->finish_reason : MEND_STR("stop");
     otlp_add_message(line, "gen_ai.output.messages", "assistant", end->result, reason);
   } else {

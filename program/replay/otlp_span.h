@@ -2,26 +2,39 @@
 #ifndef MEND_PROGRAM_REPLAY_OTLP_SPAN_H
 #define MEND_PROGRAM_REPLAY_OTLP_SPAN_H
 
+#include "mend/bus.h"
 #include "program/replay/otlp_line.h"
 
 enum { OTLP_SPAN_KEY_SIZE = 24 };
 
+/* Whose work it is. */
+typedef enum otlp_work { OTLP_AGENT_WORK, OTLP_TOOL_WORK, OTLP_MODEL_WORK } otlp_work;
+
 /* What a span knows from its beginning. */
-enum { OTLP_SPAN_NAME, OTLP_SPAN_RUN, OTLP_SPAN_CALL, OTLP_SPAN_ARGUMENTS, OTLP_SPAN_TEXTS };
+typedef enum otlp_span_text {
+  OTLP_SPAN_NAME, /* of the agent, the tool or the model */
+  OTLP_SPAN_SESSION,
+  OTLP_SPAN_RUN, /* ids: its run's, that run's parent's, and of the call that started the run */
+  OTLP_SPAN_PARENT_RUN,
+  OTLP_SPAN_PARENT_CALL,
+  OTLP_SPAN_CALL,
+  OTLP_SPAN_ARGUMENTS,
+  OTLP_SPAN_TEXTS
+} otlp_span_text;
 
 /* A span that has begun. */
 typedef struct otlp_span {
-  char key[OTLP_SPAN_KEY_SIZE]; /* trace and span id */
+  char key[OTLP_SPAN_KEY_SIZE]; /* trace and span id, by which it is found */
   uint8_t id[8], parent[8];
+  otlp_work work;
   bool ended; /* of a run: it is written, and begins again with what comes next */
   uint64_t begin_ns, end_ns;
   uint64_t input_tokens, output_tokens;
   double cost_usd;
-  struct otlp_span *run; /* of a call's span */
-  mend__buffer said;     /* by people, in a run: the span's events as JSON */
-  const char *operation;
-  mend__buffer text; /* all its texts: `ends` tells where each ends */
-  size_t ends[OTLP_SPAN_TEXTS];
+  struct otlp_span *run;        /* of a call's span */
+  mend__buffer said;            /* by people, in a run: the span's events as JSON */
+  mend__buffer text;            /* all its texts: `ends` tells where each ends */
+  size_t ends[OTLP_SPAN_TEXTS]; /* see otlp_span_text */
 } otlp_span;
 
 /* How a span ended. */
@@ -32,9 +45,9 @@ typedef struct otlp_span_end {
   mend_str finish_reason;
 } otlp_span_end;
 
-/* `operation` is static; texts are copied. NULL when out of memory. */
-otlp_span *otlp_span_new(const char *operation, const uint8_t span_id[8], const uint8_t trace_id[16], uint64_t begin_ns,
-                         const mend_str texts[OTLP_SPAN_TEXTS]);
+/* Begins a span of the run; `name`, `call` and `arguments` are copied and may be absent. NULL when out of memory. */
+otlp_span *otlp_span_new(otlp_work of, const mend_run *run, const uint8_t trace_id[16], const uint8_t span_id[8],
+                         mend_str name, mend_str call, mend_str arguments);
 void otlp_span_free(otlp_span *span);
 void otlp_span_key(char key[OTLP_SPAN_KEY_SIZE], const uint8_t trace_id[16], const uint8_t span_id[8]);
 /* Errors of otlp_line_end_span. */

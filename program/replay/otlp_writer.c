@@ -1,11 +1,12 @@
 #include "program/replay/otlp_writer.h"
 
 #include "core/memory.h"
-#include "core/strmap.h"
-#include "program/replay/otlp_span.h"
+#include "program/replay/otlp_open_spans.h"
 
-/* So many runs are open at once; then all of them are written, and one that goes on is a second span. */
+/* So many runs are open at once, and so much is kept of what is open; then all of it is written, and a run that goes on
+ * is a second span. */
 enum { RUNS_MAX = 100000 };
+static const size_t KEPT_MAX = 64 * 1024 * 1024;
 
 /* What people say is kept until their run ends, so much of each run. */
 static const size_t SAID_MAX = 4 * 1024 * 1024;
@@ -15,8 +16,10 @@ static const uint64_t MADE_UP_START_NS = 946684800 * UINT64_C(1000000000), MADE_
 
 struct otlp_writer {
   otlp_line line;
-  mend__strmap calls, runs;
+  otlp_open_spans calls, runs;
+  size_t said; /* bytes, in all runs */
   bool makes_up_times;
+  bool was_full;         /* and all was written: the spans of runs are no longer their first */
   uint64_t events, made; /* events, and ids of spans, so far */
   uint64_t unannounced;  /* runs that did not begin with agent.start */
   tally lost;
@@ -26,10 +29,18 @@ otlp_writer *otlp_writer_new(FILE *out) {
   otlp_writer *writer = mend__alloc_zero(NULL, sizeof *writer);
   if (writer == NULL) return NULL;
   writer->line.out = out;
-  mend__strmap_init(&writer->calls, NULL);
-  mend__strmap_init(&writer->runs, NULL);
+  otlp_open_spans_init(&writer->calls);
+  otlp_open_spans_init(&writer->runs);
   mend__buffer_init(&writer->line.text, NULL);
   return writer;
+}
+
+void otlp_writer_free(otlp_writer *writer) {
+  if (writer == NULL) return;
+  otlp_open_spans_free(&writer->calls);
+  otlp_open_spans_free(&writer->runs);
+  mend__buffer_free(&writer->line.text);
+  mend__free(NULL, writer);
 }
 
 void otlp_writer_make_up_times(otlp_writer *writer) { writer->makes_up_times = true; }
@@ -40,72 +51,26 @@ const tally *otlp_writer_lost(const otlp_writer *writer) { return &writer->lost;
 
 uint64_t otlp_writer_unannounced(const otlp_writer *writer) { return writer->unannounced; }
 
-static uint64_t time_of(const otlp_writer *writer, const mend_event *event) {
-  return writer->makes_up_times ? MADE_UP_START_NS + writer->events * MADE_UP_STEP_NS : event->wall_ns;
-}
-
-/* ---- Open spans -------------------------------------------------------------------------------------------- */
-
-static void free_spans(mend__strmap *spans) {
-  size_t position = 0;
-  for (otlp_span *span; (span = mend__strmap_next(spans, &position)) != NULL;)
-    otlp_span_free(span);
-  mend__strmap_free(spans);
-}
-
-void otlp_writer_free(otlp_writer *writer) {
-  if (writer == NULL) return;
-  free_spans(&writer->calls);
-  free_spans(&writer->runs);
-  mend__buffer_free(&writer->line.text);
-  mend__free(NULL, writer);
-}
-
-static otlp_span *find(const mend__strmap *spans, const mend_event *event) {
-  char key[OTLP_SPAN_KEY_SIZE];
-  otlp_span_key(key, event->trace_id, event->span_id);
-  return mend__strmap_get(spans, (mend_str){key, OTLP_SPAN_KEY_SIZE});
-}
-
-static mend_status keep_open(mend__strmap *spans, otlp_span *span) {
-  const mend_status status = mend__strmap_put(spans, (mend_str){span->key, OTLP_SPAN_KEY_SIZE}, span);
-  if (status != MEND_OK) otlp_span_free(span);
-  return status;
-}
-
-/* ---- Ending ------------------------------------------------------------------------------------------------ */
-
-static mend_status close_span(otlp_writer *writer, mend__strmap *spans, otlp_span *span, const otlp_span_end *end) {
-  mend__strmap_remove(spans, (mend_str){span->key, OTLP_SPAN_KEY_SIZE});
-  const mend_status status = otlp_span_write(&writer->line, span, end);
-  otlp_span_free(span);
-  return status;
-}
-
-static mend_status close_all(otlp_writer *writer, mend__strmap *spans, const otlp_span_end *end) {
-  mend_status status = MEND_OK;
-  size_t position = 0;
-  for (otlp_span *span; (span = mend__strmap_next(spans, &position)) != NULL;) {
-    if (span->run != NULL) span->end_ns = span->run->end_ns;
-    if (span->ended) continue;
-    const mend_status written = status == MEND_OK ? otlp_span_write(&writer->line, span, end) : status;
-    status = written;
-  }
-  free_spans(spans);
-  mend__strmap_init(spans, NULL);
+static mend_status close_all(otlp_writer *writer) {
+  const otlp_span_end unfinished = {.error_type = MEND_STR("unfinished"),
+                                    .message = MEND_STR("it was still open at the end of the recording")};
+  const otlp_span_end fine = {.result = {NULL, 0}};
+  mend_status status = otlp_open_spans_close_all(&writer->calls, &writer->line, &unfinished);
+  if (status == MEND_OK) status = otlp_open_spans_close_all(&writer->runs, &writer->line, &fine);
+  writer->said = 0;
   return status;
 }
 
 mend_status otlp_writer_finish(otlp_writer *writer) {
-  const otlp_span_end unfinished = {.error_type = MEND_STR("unfinished"),
-                                    .message = MEND_STR("it was still open at the end of the recording")};
-  const otlp_span_end fine = {.result = {NULL, 0}};
-  mend_status status = close_all(writer, &writer->calls, &unfinished);
-  if (status == MEND_OK) status = close_all(writer, &writer->runs, &fine);
+  const mend_status status = close_all(writer);
   return status == MEND_OK ? otlp_line_flush(&writer->line) : status;
 }
 
-/* ---- Events ------------------------------------------------------------------------------------------------ */
+/* ---- Spans ------------------------------------------------------------------------------------------------- */
+
+static uint64_t time_of(const otlp_writer *writer, const mend_event *event) {
+  return writer->makes_up_times ? MADE_UP_START_NS + writer->events * MADE_UP_STEP_NS : event->wall_ns;
+}
 
 /* A span of the writer's own. */
 static void make_id(otlp_writer *writer, const mend_event *event, uint8_t ret_id[8]) {
@@ -114,37 +79,17 @@ static void make_id(otlp_writer *writer, const mend_event *event, uint8_t ret_id
   mend_run_span_id(event->run, mend_call_from_name((mend_str){name, (size_t)len}), ret_id);
 }
 
-/* The agent stopped, and goes on. */
-static void begin_again(otlp_writer *writer, otlp_span *run, const mend_event *event) {
-  make_id(writer, event, run->id);
-  run->begin_ns = time_of(writer, event);
-  run->input_tokens = run->output_tokens = 0;
-  run->cost_usd = 0;
-  mend__buffer_clear(&run->said);
-  run->ended = false;
+/* Begins with the event; NULL when out of memory. */
+static otlp_span *new_span(const otlp_writer *writer, otlp_work of, const mend_event *event, const uint8_t span_id[8],
+                           mend_str name, mend_str arguments) {
+  const mend_str call = of == OTLP_TOOL_WORK ? event->call_name : (mend_str){NULL, 0};
+  otlp_span *span = otlp_span_new(of, event->run, event->trace_id, span_id, name, call, arguments);
+  if (span != NULL) span->begin_ns = span->end_ns = time_of(writer, event);
+  return span;
 }
 
-static mend_status run_span(otlp_writer *writer, const mend_event *event, otlp_span **ret_span) {
-  uint8_t span_id[8];
-  char key[OTLP_SPAN_KEY_SIZE];
-  mend_run_span_id(event->run, 0, span_id);
-  otlp_span_key(key, event->trace_id, span_id);
-  otlp_span *span = mend__strmap_get(&writer->runs, (mend_str){key, OTLP_SPAN_KEY_SIZE});
-  mend_status status = MEND_OK;
-  if (span == NULL && writer->runs.count >= RUNS_MAX) status = otlp_writer_finish(writer);
-  if (span == NULL && status == MEND_OK) {
-    const mend_str texts[4] = {mend_run_agent(event->run), mend_run_id(event->run)};
-    span = otlp_span_new("invoke_agent", span_id, event->trace_id, time_of(writer, event), texts);
-    if (span == NULL) return MEND_ENOMEM;
-    writer->unannounced += event->kind != MEND_EVENT_AGENT_START;
-    mend_run_parent_span_id(event->run, span->parent);
-    status = keep_open(&writer->runs, span);
-  }
-  if (status != MEND_OK) return status;
-  if (span->ended) begin_again(writer, span, event);
-  span->end_ns = time_of(writer, event);
-  *ret_span = span;
-  return MEND_OK;
+static otlp_span *find_call(const otlp_writer *writer, const mend_event *event) {
+  return otlp_open_spans_find(&writer->calls, event->trace_id, event->span_id);
 }
 
 static void lose(otlp_writer *writer, const mend_event *event, const char *why) {
@@ -154,44 +99,108 @@ static void lose(otlp_writer *writer, const mend_event *event, const char *why) 
   tally_add(&writer->lost, mend_str_from(what));
 }
 
+/* ---- Runs -------------------------------------------------------------------------------------------------- */
+
+static void forget_said(otlp_writer *writer, otlp_span *run) {
+  writer->said -= run->said.len;
+  mend__buffer_free(&run->said);
+  mend__buffer_init(&run->said, NULL);
+}
+
+/* The agent stopped, and goes on. */
+static void begin_again(otlp_writer *writer, otlp_span *run, const mend_event *event) {
+  make_id(writer, event, run->id);
+  run->begin_ns = time_of(writer, event);
+  run->input_tokens = run->output_tokens = 0;
+  run->cost_usd = 0;
+  run->ended = false;
+}
+
+static mend_status begin_run(otlp_writer *writer, const mend_event *event, const uint8_t span_id[8],
+                             otlp_span **ret_span) {
+  otlp_span *span = new_span(writer, OTLP_AGENT_WORK, event, span_id, mend_run_agent(event->run), (mend_str){NULL, 0});
+  const mend_status status = otlp_open_spans_add(&writer->runs, span);
+  if (status != MEND_OK) return status;
+  if (writer->was_full) make_id(writer, event, span->id);
+  writer->unannounced += event->kind != MEND_EVENT_AGENT_START;
+  mend_run_parent_span_id(event->run, span->parent);
+  *ret_span = span;
+  return MEND_OK;
+}
+
+static bool is_full(const otlp_writer *writer) {
+  return writer->runs.by_key.count >= RUNS_MAX || writer->runs.bytes + writer->calls.bytes + writer->said > KEPT_MAX;
+}
+
+static mend_status run_span(otlp_writer *writer, const mend_event *event, otlp_span **ret_span) {
+  uint8_t span_id[8];
+  mend_status status = MEND_OK;
+  if (is_full(writer)) {
+    status = close_all(writer);
+    writer->was_full = true;
+  }
+  mend_run_span_id(event->run, 0, span_id);
+  *ret_span = otlp_open_spans_find(&writer->runs, event->trace_id, span_id);
+  if (status == MEND_OK && *ret_span == NULL) status = begin_run(writer, event, span_id, ret_span);
+  if (status != MEND_OK) return status;
+  if ((*ret_span)->ended) begin_again(writer, *ret_span, event);
+  (*ret_span)->end_ns = time_of(writer, event);
+  return MEND_OK;
+}
+
+static mend_status end_run(otlp_writer *writer, otlp_span *run) {
+  const mend_status status = otlp_span_write(&writer->line, run, &(otlp_span_end){.result = {NULL, 0}});
+  run->ended = true;
+  forget_said(writer, run);
+  return status;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------- */
+
 /* One that begins again without having ended, as a later attempt does, is one span. */
-static mend_status begin_call(otlp_writer *writer, otlp_span *run, const char *operation, const mend_event *event,
-                              mend_str name, mend_str arguments) {
-  if (find(&writer->calls, event) != NULL) return MEND_OK;
-  const mend_str texts[4] = {name, mend_run_id(event->run), event->call_name, arguments};
-  otlp_span *span = otlp_span_new(operation, event->span_id, event->trace_id, time_of(writer, event), texts);
-  if (span == NULL) return MEND_ENOMEM;
+static mend_status begin_call(otlp_writer *writer, otlp_span *run, otlp_work of, const mend_event *event, mend_str name,
+                              mend_str arguments) {
+  if (find_call(writer, event) != NULL) return MEND_OK;
+  otlp_span *span = new_span(writer, of, event, event->span_id, name, arguments);
+  const mend_status status = otlp_open_spans_add(&writer->calls, span);
+  if (status != MEND_OK) return status;
   span->run = run;
   memcpy(span->parent, run->id, sizeof span->parent);
-  return keep_open(&writer->calls, span);
+  return MEND_OK;
 }
 
 static mend_status end_call(otlp_writer *writer, const mend_event *event, const otlp_span_end *end) {
-  otlp_span *span = find(&writer->calls, event);
+  otlp_span *span = find_call(writer, event);
   if (span == NULL) {
     lose(writer, event, " without a call");
     return MEND_OK;
   }
   span->end_ns = time_of(writer, event);
-  return close_span(writer, &writer->calls, span, end);
+  return otlp_open_spans_close(&writer->calls, span, &writer->line, end);
 }
 
 static mend_status begin_tool(otlp_writer *writer, otlp_span *run, const mend_tool_before_event *call) {
-  if (call->event.call != 0) return begin_call(writer, run, "execute_tool", &call->event, call->tool_name, call->args);
+  if (call->event.call != 0) {
+    return begin_call(writer, run, OTLP_TOOL_WORK, &call->event, call->tool_name, call->args);
+  }
   lose(writer, &call->event, " without call_id");
   return MEND_OK;
 }
 
 /* ---- Models and people ------------------------------------------------------------------------------------- */
 
+static mend_status begin_model(otlp_writer *writer, otlp_span *run, const mend_model_request_event *request) {
+  if (request->event.call == 0) return MEND_OK;
+  return begin_call(writer, run, OTLP_MODEL_WORK, &request->event, request->model, (mend_str){NULL, 0});
+}
+
 /* A reply that no request announced is a span as well, without length. */
 static mend_status end_model(otlp_writer *writer, otlp_span *run, const mend_event *event, mend_str model,
                              const otlp_span_end *end) {
-  if (event->call != 0 && find(&writer->calls, event) != NULL) return end_call(writer, event, end);
+  if (event->call != 0 && find_call(writer, event) != NULL) return end_call(writer, event, end);
   uint8_t span_id[8];
   make_id(writer, event, span_id);
-  const mend_str texts[4] = {model, mend_run_id(event->run)};
-  otlp_span *span = otlp_span_new("chat", span_id, event->trace_id, time_of(writer, event), texts);
+  otlp_span *span = new_span(writer, OTLP_MODEL_WORK, event, span_id, model, (mend_str){NULL, 0});
   if (span == NULL) return MEND_ENOMEM;
   memcpy(span->parent, run->id, sizeof span->parent);
   const mend_status status = otlp_span_write(&writer->line, span, end);
@@ -199,34 +208,27 @@ static mend_status end_model(otlp_writer *writer, otlp_span *run, const mend_eve
   return status;
 }
 
-static void add_usage(otlp_span *span, const mend_model_usage_event *usage) {
+static mend_status take_usage(otlp_writer *writer, otlp_span *run, const mend_model_usage_event *usage) {
+  otlp_span *asked = find_call(writer, &usage->event), *span = asked != NULL ? asked : run;
   if (usage->input_tokens != MEND_NONE) span->input_tokens += usage->input_tokens;
   if (usage->output_tokens != MEND_NONE) span->output_tokens += usage->output_tokens;
   if (usage->cost_usd > 0) span->cost_usd += usage->cost_usd;
-}
-
-static mend_status end_run(otlp_writer *writer, otlp_span *run) {
-  run->ended = true;
-  return otlp_span_write(&writer->line, run, &(otlp_span_end){.result = {NULL, 0}});
-}
-
-static mend_status take_usage(otlp_writer *writer, otlp_span *run, const mend_model_usage_event *usage) {
-  otlp_span *asked = find(&writer->calls, &usage->event);
-  add_usage(asked != NULL ? asked : run, usage);
   return MEND_OK;
 }
 
 static mend_status take_message(otlp_writer *writer, otlp_span *run, const mend_user_message_event *message) {
   mend__buffer *said = &run->said;
-  if (said->len + message->text.len > SAID_MAX) {
+  const size_t before = said->len;
+  if (before + message->text.len > SAID_MAX) {
     lose(writer, &message->event, "");
     return MEND_OK;
   }
-  if (said->len > 0) mend__buffer_char(said, ',');
+  if (before > 0) mend__buffer_char(said, ',');
   mend__buffer_printf(said, "{\"timeUnixNano\":\"%llu\",\"name\":\"gen_ai.user.message\",\"attributes\":[",
                       (unsigned long long)time_of(writer, &message->event));
   otlp_add_string(said, "content", message->text);
   mend__buffer_str(said, MEND_STR("]}"));
+  writer->said += said->len - before;
   return said->failed ? MEND_ENOMEM : MEND_OK;
 }
 
@@ -234,35 +236,42 @@ static mend_status take_message(otlp_writer *writer, otlp_span *run, const mend_
 
 static mend_str or_else(mend_str text, const char *other) { return text.len > 0 ? text : mend_str_from(other); }
 
+/* How the event says that a call of a tool or of a model ended. */
+static otlp_span_end end_of(const mend_any_event *any) {
+  switch (any->event.kind) {
+  case MEND_EVENT_TOOL_AFTER: return (otlp_span_end){.result = any->tool_after.result};
+  case MEND_EVENT_TOOL_ERROR:
+    return (otlp_span_end){.error_type = or_else(any->tool_error.error_type, "_OTHER"),
+                           .message = any->tool_error.error_message};
+  case MEND_EVENT_TOOL_SKIPPED:
+    return (otlp_span_end){.error_type = MEND_STR("skipped"), .message = any->tool_skipped.reason};
+  case MEND_EVENT_TOOL_ABORTED:
+    return (otlp_span_end){.error_type = MEND_STR("aborted"), .message = any->tool_aborted.reason};
+  case MEND_EVENT_TOOL_CANCELLED:
+    return (otlp_span_end){.error_type = MEND_STR("cancelled"), .message = any->tool_cancelled.reason};
+  case MEND_EVENT_MODEL_RESPONSE:
+    return (otlp_span_end){.result = any->model_response.text, .finish_reason = any->model_response.finish_reason};
+  default:
+    return (otlp_span_end){.error_type = or_else(any->model_error.error_type, "_OTHER"),
+                           .message = any->model_error.error};
+  }
+}
+
 static mend_status take_event(otlp_writer *writer, otlp_span *run, const mend_any_event *any) {
   const mend_event *event = &any->event;
+  otlp_span_end end;
   switch (event->kind) {
   case MEND_EVENT_TOOL_BEFORE: return begin_tool(writer, run, &any->tool_before);
-  case MEND_EVENT_TOOL_AFTER: return end_call(writer, event, &(otlp_span_end){.result = any->tool_after.result});
+  case MEND_EVENT_TOOL_AFTER:
   case MEND_EVENT_TOOL_ERROR:
-    return end_call(writer, event,
-                    &(otlp_span_end){.error_type = or_else(any->tool_error.error_type, "_OTHER"),
-                                     .message = any->tool_error.error_message});
   case MEND_EVENT_TOOL_SKIPPED:
-    return end_call(writer, event,
-                    &(otlp_span_end){.error_type = MEND_STR("skipped"), .message = any->tool_skipped.reason});
   case MEND_EVENT_TOOL_ABORTED:
-    return end_call(writer, event,
-                    &(otlp_span_end){.error_type = MEND_STR("aborted"), .message = any->tool_aborted.reason});
-  case MEND_EVENT_TOOL_CANCELLED:
-    return end_call(writer, event,
-                    &(otlp_span_end){.error_type = MEND_STR("cancelled"), .message = any->tool_cancelled.reason});
-  case MEND_EVENT_MODEL_REQUEST:
-    if (event->call == 0) return MEND_OK;
-    return begin_call(writer, run, "chat", event, any->model_request.model, (mend_str){NULL, 0});
+  case MEND_EVENT_TOOL_CANCELLED: end = end_of(any); return end_call(writer, event, &end);
+  case MEND_EVENT_MODEL_REQUEST: return begin_model(writer, run, &any->model_request);
   case MEND_EVENT_MODEL_RESPONSE:
-    return end_model(
-        writer, run, event, any->model_response.model,
-        &(otlp_span_end){.result = any->model_response.text, .finish_reason = any->model_response.finish_reason});
-  case MEND_EVENT_MODEL_ERROR:
-    return end_model(writer, run, event, any->model_error.model,
-                     &(otlp_span_end){.error_type = or_else(any->model_error.error_type, "_OTHER"),
-                                      .message = any->model_error.error});
+    end = end_of(any);
+    return end_model(writer, run, event, any->model_response.model, &end);
+  case MEND_EVENT_MODEL_ERROR: end = end_of(any); return end_model(writer, run, event, any->model_error.model, &end);
   case MEND_EVENT_MODEL_USAGE: return take_usage(writer, run, &any->model_usage);
   case MEND_EVENT_USER_MESSAGE: return take_message(writer, run, &any->user_message);
   case MEND_EVENT_AGENT_END: return end_run(writer, run);

@@ -18,9 +18,9 @@ otlp_writer *otlp_writer_new(FILE *out);
 void otlp_writer_free(otlp_writer *writer);
 /* For a recording without a clock, before the first event: a millisecond lies between two events. */
 void otlp_writer_make_up_times(otlp_writer *writer);
-/* A subscriber, for one thread. MEND_ENOMEM, MEND_EIO when a line cannot be written. */
+/* Takes an event, on one thread. MEND_ENOMEM, MEND_ECLOSED when a line cannot be written (errno kept). */
 mend_status otlp_writer_event(void *writer, const mend_event *event);
-/* Ends what is open at the time of its run's last event, and writes all there is. */
+/* Ends what is open at the time of its run's last event, and writes all there is. Errors as above. */
 mend_status otlp_writer_finish(otlp_writer *writer);
 /* Spans written so far. */
 uint64_t otlp_writer_count(const otlp_writer *writer);

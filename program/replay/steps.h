@@ -6,12 +6,12 @@
 #include "core/strmap.h"
 #include "mend.h"
 
-/* So many calls and runs of a file are kept, and so many bytes of arguments and answers of each call. */
+/* So many calls and runs of a file are kept, and so many characters of arguments and answers of each call. */
 enum { STEPS_MAX = 200000, STEP_RUNS_MAX = 65536, STEP_TEXT_MAX = 200 };
 
 /* A call. Its texts are in the list's block. */
 typedef struct step {
-  uint64_t call;             /* its number while it is open, then 0 */
+  uint64_t call;             /* its number; 0 for none */
   mend_hash key;             /* of tool and arguments */
   mend_hash answer;          /* of how it ended and with what; none: it did not end */
   uint64_t row;              /* where it began */
@@ -40,7 +40,7 @@ typedef struct step_list {
 /* MEND_ENOMEM; step_list_free is allowed then too. */
 mend_status step_list_init(step_list *list, bool exact);
 void step_list_free(step_list *list);
-/* A subscriber of "tool.*". MEND_ENOMEM. */
+/* Takes an event, of which those of tools count. MEND_ENOMEM. */
 mend_status step_list_event(void *list, const mend_event *event);
 const char *step_text(const step_list *list, size_t text);
 

@@ -11,7 +11,8 @@ enum { JOBS_MAX = 256 };
 typedef struct sweep_work {
   sweep *sweep;
   const replay_plan *plan;
-  FILE *nowhere; /* what the first setting has told already goes here */
+  report_kind *files; /* of the first setting */
+  FILE *nowhere;      /* what the first setting has told already goes here */
   pthread_mutex_t lock;
   size_t next, done; /* settings */
   mend_status status;
@@ -27,6 +28,13 @@ static bool take_next(sweep_work *of, size_t *ret_setting) {
   return more;
 }
 
+/* One setting tells which files there are. */
+static void tell_files(const sweep_work *of, replay_plan *plan) {
+  plan->outputs[0].kind = of->files;
+  plan->outputs[0].out = of->nowhere;
+  plan->output_count = 1;
+}
+
 static mend_status play(sweep_work *of, size_t setting, const mend_options *options) {
   replay_plan plan = *of->plan;
   replay_totals totals;
@@ -34,7 +42,11 @@ static mend_status play(sweep_work *of, size_t setting, const mend_options *opti
   plan.jobs = 1;
   plan.progress = false;
   if (sweep_varies(of->sweep, MEND_STR("stall.timeout_s"))) plan.silent_timeout_s = 0;
-  if (setting > 0) plan.notes = of->nowhere;
+  if (setting == 0) {
+    tell_files(of, &plan);
+  } else {
+    plan.notes = of->nowhere;
+  }
   const mend_status status = replay_batch(&plan, &totals);
   if (status != MEND_OK) return status;
   sweep_cell *cell = &of->sweep->cells[setting];
@@ -80,21 +92,32 @@ static void *work(void *ctx) {
   return NULL;
 }
 
-mend_status sweep_run(sweep *of, const replay_plan *plan, replay_totals *ret_totals) {
-  sweep_work todo = {.sweep = of, .plan = plan, .lock = PTHREAD_MUTEX_INITIALIZER, .nowhere = fopen("/dev/null", "we")};
+static void work_together(sweep_work *todo) {
   pthread_t threads[JOBS_MAX];
   size_t started = 0;
-  if (todo.nowhere == NULL) return MEND_EIO;
   const uint64_t begun_ns = mend_clock_now(mend_clock_real()).mono_ns;
-  todo.shown_ns = begun_ns + MEND_SECOND_NS;
-  const size_t wanted = plan->jobs < of->cell_count ? plan->jobs : of->cell_count;
-  while (started + 1 < wanted && started < JOBS_MAX && pthread_create(&threads[started], NULL, work, &todo) == 0)
+  todo->shown_ns = begun_ns + MEND_SECOND_NS;
+  const size_t settings = todo->sweep->cell_count, wanted = todo->plan->jobs < settings ? todo->plan->jobs : settings;
+  while (started + 1 < wanted && started < JOBS_MAX && pthread_create(&threads[started], NULL, work, todo) == 0)
     started++;
-  work(&todo);
+  work(todo);
   while (started > 0)
     pthread_join(threads[--started], NULL);
-  if (todo.shown_ns > begun_ns + MEND_SECOND_NS) fputs("\r\33[K", stderr);
-  fclose(todo.nowhere);
+  if (todo->shown_ns > begun_ns + MEND_SECOND_NS) fputs("\r\33[K", stderr);
+}
+
+mend_status sweep_run(sweep *of, const replay_plan *plan, sweep_files *files, replay_totals *ret_totals) {
+  sweep_work todo = {.sweep = of,
+                     .plan = plan,
+                     .files = sweep_files_kind(files),
+                     .nowhere = fopen("/dev/null", "we"),
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .status = MEND_OK};
+  if (todo.nowhere == NULL) todo.status = MEND_EIO;
+  if (todo.files == NULL) todo.status = MEND_ENOMEM;
+  if (todo.status == MEND_OK) work_together(&todo);
+  if (todo.nowhere != NULL) fclose(todo.nowhere);
+  mend__free(NULL, todo.files);
   *ret_totals = todo.totals;
   return todo.status;
 }

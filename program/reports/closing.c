@@ -4,17 +4,6 @@
 #include "program/reports/headline.h"
 #include "program/reports/totals.h"
 
-static void append_others(mend__buffer *line, const replay_totals *totals) {
-  if (totals->unreadable > 0) {
-    mend__buffer_printf(line, ", %llu not readable", (unsigned long long)totals->unreadable);
-  }
-  if (totals->passed_over > 0) {
-    const bool one = totals->passed_over == 1;
-    mend__buffer_printf(line, ", %llu %s", (unsigned long long)totals->passed_over,
-                        one ? "was no transcript" : "were no transcripts");
-  }
-}
-
 /* "57 files: 12 with detections (loop 9, stall 5), 1 not readable, 31 were no transcripts" */
 static void put_files(writer *to, mend__buffer *page, const replay_totals *totals) {
   mend__buffer *line = writer_begin(to);
@@ -23,12 +12,12 @@ static void put_files(writer *to, mend__buffer *page, const replay_totals *total
     mend__buffer_printf(line, ": %llu with detections (", (unsigned long long)totals->troubled);
     tally_write(line, &totals->files_by_detector);
     mend__buffer_char(line, ')');
-    append_others(line, totals);
+    replay_totals_write_others(line, totals);
   } else if (totals->unreadable + totals->passed_over == totals->files) {
     mend__buffer_str(line, MEND_STR(": none was a transcript that could be read"));
   } else {
     mend__buffer_str(line, MEND_STR(": nothing was detected"));
-    append_others(line, totals);
+    replay_totals_write_others(line, totals);
   }
   writer_put_paragraph(to, page);
 }

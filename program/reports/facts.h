@@ -187,6 +187,7 @@ typedef struct replay_summary {
   uint64_t start_ns, end_ns; /* wall times of the first and the last row that has one */
   replay_open_call open[REPLAY_OPEN_CALLS_SHOWN];
   size_t open_count;
+  replay_open_call last_open; /* of the last run with open calls the one that began last */
   replay_worst worst;
   tally by_detector; /* detections */
   tally by_reason;   /* incidents, as "loop repeat" */

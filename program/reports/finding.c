@@ -45,7 +45,7 @@ static bool is_time(mend_str key, mend_str value, uint64_t *ret_wall_ns) {
   bool named = false;
   for (const char *const *name = names; *name != NULL; name++)
     named |= mend_str_equal(key, mend_str_from(*name));
-  return named && json_is_number(value) && mend_json_seconds_ns(value, ret_wall_ns) == MEND_OK;
+  return named && mend__json_is_number(value) && mend_json_seconds_ns(value, ret_wall_ns) == MEND_OK;
 }
 
 static void append_value(mend__buffer *line, mend_str key, mend_str value) {
@@ -53,7 +53,7 @@ static void append_value(mend__buffer *line, mend_str key, mend_str value) {
   if (is_time(key, value, &wall_ns)) {
     plain_clock(line, wall_ns);
   } else {
-    plain_json(line, json_is_number(value) ? short_number(value) : value, 200);
+    plain_json(line, mend__json_is_number(value) ? short_number(value) : value, 200);
   }
 }
 
@@ -81,7 +81,7 @@ static void append_members(mend__buffer *line, mend_str object, bool all, const 
 static void append_piece(mend__buffer *line, mend_str piece) {
   json_field fields[] = {JSON_FIELD("what"), JSON_FIELD("at"), JSON_FIELD("seconds")};
   json_fields_peek(piece, fields, 3);
-  if (!json_is_string(fields[0].value)) {
+  if (!mend__json_is_string(fields[0].value)) {
     append_members(line, piece, true, "");
     return;
   }
@@ -101,17 +101,17 @@ void finding_write_evidence(mend__buffer *line, const mend_detection *detection)
 }
 
 void finding_write_pieces(mend__buffer *lines, mend_str evidence) {
-  json_elements pieces = json_elements_of(evidence);
+  mend__json_items pieces = mend__json_items_of(evidence);
   mend_str piece;
   mend__buffer rest;
   mend__buffer_init(&rest, NULL);
-  while (json_elements_next(&pieces, &piece)) {
-    if (json_is_object(piece)) {
+  while (mend__json_items_next(&pieces, &piece)) {
+    if (mend__json_is_object(piece)) {
       append_piece(lines, piece);
       mend__buffer_char(lines, '\n');
     } else {
       if (rest.len > 0) mend__buffer_str(&rest, MEND_STR(", "));
-      plain_json(&rest, json_is_number(piece) ? short_number(piece) : piece, PIECE_MAX_CHARS);
+      plain_json(&rest, mend__json_is_number(piece) ? short_number(piece) : piece, PIECE_MAX_CHARS);
     }
   }
   if (rest.len > 0) mend__buffer_char(&rest, '\n');

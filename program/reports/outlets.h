@@ -33,7 +33,7 @@ struct outlet {
   bool begun; /* something of it was written */
 };
 
-/* A file's outlets, one a stream. What they hold comes out in the order in which it was written, whatever the stream. */
+/* A file's outlets, one a stream. What they hold comes out in the order in which it was written, on any stream. */
 typedef struct file_outlets {
   outlets *of;
   size_t turn;

@@ -102,7 +102,7 @@ static void put_path(writer *to, mend__buffer *page) {
 /* "ends in the middle of bash, open since 09:06:02", or "2 of 3 runs end in the middle of a call" */
 static void write_open_end(mend__buffer *line, const replay_summary *summary) {
   const replay_counts *counts = &summary->counts;
-  const replay_open_call *last = &summary->open[summary->open_count > 0 ? summary->open_count - 1 : 0];
+  const replay_open_call *last = &summary->last_open;
   if (counts->runs == 1) {
     headline_write_open(line, mend_str_from(last->tool), counts->unfinished, last->since_ns);
     return;

@@ -21,8 +21,8 @@ typedef struct page_limits {
 } page_limits;
 page_limits page_limits_of_file(size_t files);
 
-/* Of how many calls the call after `count` others is to be drawn together: 1 up to the limit, and from there on twice as
- * many whenever there are twice as many calls. So a million calls are some five times the limit to draw. */
+/* Of how many calls the call after `count` others is to be drawn together: 1 up to the limit, and from there on twice
+ * as many whenever there are twice as many calls. So a million calls are some five times the limit to draw. */
 uint64_t page_block_size(uint64_t count, uint64_t limit);
 
 #endif

@@ -64,7 +64,7 @@ static void add_answer(mend__buffer *line, const replay_answer *answer) {
   if (answer->cut && text.len > 3 && mend_str_equal(tail, ellipsis)) text.len -= 3;
   mend__buffer unescaped;
   mend__buffer_init(&unescaped, NULL);
-  if (answer->is_json && json_is_string(text)) {
+  if (answer->is_json && mend__json_is_string(text)) {
     const mend_str inside = {text.ptr + 1, text.len - (answer->cut ? 1 : 2)};
     line->failed |= !mend__buffer_reserve(&unescaped, inside.len + 1);
     if (!unescaped.failed) text = (mend_str){unescaped.data, mend_json_unescape(inside, unescaped.data)};
@@ -87,7 +87,7 @@ static void add_payload(mend__buffer *line, mend_str payload) {
     mend_hash hash;
     if (mend_json_value(&json, &value) != MEND_OK) break;
     const bool none = mend_str_equal(key, MEND_STR("args_hash")) &&
-                      mend_hash_parse(json_string_inside(value), &hash) == MEND_OK && mend_hash_is_none(hash);
+                      mend_hash_parse(mend__json_inside(value), &hash) == MEND_OK && mend_hash_is_none(hash);
     mend__buffer_char(line, before);
     mend__buffer_printf(line, "\"%.*s\":", MEND_STR_ARG(key));
     mend__buffer_str(line, none ? MEND_STR("null") : value);

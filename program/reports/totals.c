@@ -77,3 +77,14 @@ void replay_totals_add(replay_totals *of, const replay_summary *summary) {
   tally_merge(&of->by_reason, &summary->by_reason);
   merge_worst(&of->worst, &summary->worst);
 }
+
+void replay_totals_write_others(mend__buffer *line, const replay_totals *of) {
+  if (of->unreadable > 0) {
+    mend__buffer_printf(line, ", %llu not readable", (unsigned long long)of->unreadable);
+  }
+  if (of->passed_over > 0) {
+    const bool one = of->passed_over == 1;
+    mend__buffer_printf(line, ", %llu %s", (unsigned long long)of->passed_over,
+                        one ? "was no transcript" : "were no transcripts");
+  }
+}

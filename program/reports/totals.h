@@ -12,5 +12,7 @@ void replay_worst_consider(replay_worst *of, const char *file, const replay_run 
 
 /* A file that was read. To be called in the order of the files. */
 void replay_totals_add(replay_totals *of, const replay_summary *summary);
+/* Appends ", 1 not readable, 31 were no transcripts", as far as there are any. */
+void replay_totals_write_others(mend__buffer *line, const replay_totals *of);
 
 #endif

@@ -195,6 +195,7 @@ static void describe(const played_run *run, const open_call *call, replay_open_c
 }
 
 static void list_open(const played_run *run, replay_summary *summary) {
+  if (run->calls.last != NULL) describe(run, run->calls.last, &summary->last_open);
   for (const open_call *call = run->calls.first; call != NULL; call = call->next) {
     if (summary->open_count == REPLAY_OPEN_CALLS_SHOWN) return;
     describe(run, call, &summary->open[summary->open_count++]);

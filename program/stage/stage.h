@@ -48,7 +48,7 @@ typedef struct stage {
   mend__strmap runs;
   played_run *newest, *oldest; /* by their last event */
   struct open_call *spare_calls;
-  mend_status failure; /* of the report, while it was told of a detection */
+  mend_status failure; /* of a subscriber that was told of an event, or of making a text: it ends the file */
 
   const mend_tool_before_event *beginning; /* the call that is being published */
   incident_numbers incidents;

@@ -28,7 +28,7 @@ static void describe_beginning(stage *on, const played_run *run, replay_detectio
   append_excerpt(&on->excerpt, on->beginning->args, on->settings->content_bytes);
   if (found->tool.len == 0) found->tool = on->beginning->tool_name;
   found->args_hash = on->beginning->args_hash;
-  if (!on->excerpt.failed) found->args = mend__buffer_text(&on->excerpt);
+  found->args = mend__buffer_text(&on->excerpt);
 }
 
 static replay_detection describe(stage *on, const played_run *run, const mend_detection *detection,
@@ -72,6 +72,7 @@ static mend_status tell(stage *on, played_run *run, const mend_detection *detect
   open_call *call = id.len > 0 ? open_calls_find(&run->calls, id) : NULL;
   replay_detection found = describe(on, run, detection, call);
   numbered_incident *incident;
+  if (on->excerpt.failed) return MEND_ENOMEM;
   mend_status status = incident_numbers_take(&on->incidents, &found, &incident);
   if (status == MEND_OK) status = run_record_detection(&run->record, &found, on->beginning != NULL, incident);
   if (status != MEND_OK) return status;

@@ -33,62 +33,6 @@ struct stage_later {
   mend__strmap runs; /* by their ids, of a file in any order */
 };
 
-/* ---- Playing ----------------------------------------------------------------------------------------------- */
-
-static mend_status play_agent(stage *on, played_run *run, const stage_moment *moment) {
-  if (moment->kind == STAGE_AGENT_STARTS) {
-    mend_agent_start_event start = MEND_AGENT_START_EVENT_INIT;
-    start.name = moment->text;
-    return stage_publish(on, run, &start.event);
-  }
-  mend_agent_end_event end = MEND_AGENT_END_EVENT_INIT;
-  end.name = moment->text;
-  return stage_publish(on, run, &end.event);
-}
-
-/* Calls of which only the tool is known are no repetition of each other. */
-static mend_status play_call(stage *on, played_run *run, const stage_moment *moment) {
-  if (moment->text.ptr != NULL) return stage_call(on, run, moment->id, moment->tool, moment->text);
-  mend_tool_before_event before = MEND_TOOL_BEFORE_EVENT_INIT;
-  before.event.call_name = moment->id;
-  before.event.call = mend_call_from_name(moment->id);
-  before.tool_name = moment->tool;
-  before.args_hash = mend_hash_bytes(moment->id);
-  return stage_publish(on, run, &before.event);
-}
-
-/* Also one of which nobody knows what it was: the model has answered. */
-static mend_status play_reply(stage *on, played_run *run, const stage_moment *moment) {
-  mend_model_response_event response = MEND_MODEL_RESPONSE_EVENT_INIT;
-  response.model = moment->tokens.model;
-  response.text = moment->text;
-  return stage_publish(on, run, &response.event);
-}
-
-static mend_status publish(stage *on, played_run *run, const stage_moment *moment) {
-  static const mend_str no_type = {NULL, 0};
-  const mend_str model = moment->tokens.model;
-  switch (moment->kind) {
-  case STAGE_AGENT_STARTS:
-  case STAGE_AGENT_ENDS: return play_agent(on, run, moment);
-  case STAGE_CALL: return play_call(on, run, moment);
-  case STAGE_RESULT: return stage_result(on, run, moment->id, moment->text);
-  case STAGE_ERROR: return stage_error(on, run, moment->id, moment->text);
-  case STAGE_CANCELLED: return stage_cancelled(on, run, moment->id, moment->text);
-  case STAGE_MODEL_REPLY: return play_reply(on, run, moment);
-  case STAGE_MODEL_ERROR: return stage_model_error(on, run, model, no_type, moment->text, 0);
-  case STAGE_USAGE: return stage_usage(on, run, &moment->tokens);
-  case STAGE_USER_MESSAGE: return stage_user_message(on, run, moment->text);
-  }
-  return MEND_OK;
-}
-
-static mend_status play(stage *on, const stage_moment *moment, mend_error *error) {
-  played_run *run;
-  const mend_status status = stage_run(on, &moment->run, &run, error);
-  return status == MEND_OK ? publish(on, run, moment) : status;
-}
-
 /* ---- Runs -------------------------------------------------------------------------------------------------- */
 
 static mend_status count_moment(struct stage_later *later, mend_str id) {
@@ -128,7 +72,7 @@ static void free_runs(struct stage_later *later) {
 static mend_status end_run(stage *on, const stage_moment *last) {
   if (last->kind == STAGE_AGENT_ENDS) return MEND_OK;
   const stage_moment end = {.kind = STAGE_AGENT_ENDS, .run = last->run};
-  return play(on, &end, NULL);
+  return stage_moment_play(on, &end, NULL);
 }
 
 /* ---- Keeping ----------------------------------------------------------------------------------------------- */
@@ -162,27 +106,17 @@ static void give_spare(struct stage_later *later, kept_moment *kept) {
   later->spare_count++;
 }
 
-/* The texts of a moment, wherever they stand in it. */
-enum { TEXT_COUNT = 10 };
-static void texts_of(stage_moment *moment, mend_str *ret_texts[TEXT_COUNT]) {
-  mend_run_options *run = &moment->run;
-  mend_str *const texts[TEXT_COUNT] = {&run->id,         &run->parent_id,      &run->parent_call, &run->agent,
-                                       &run->session_id, &run->project_id,     &moment->id,       &moment->tool,
-                                       &moment->text,    &moment->tokens.model};
-  memcpy(ret_texts, texts, sizeof texts);
-}
-
 /* Moves the texts of the copied moment into its own memory. */
 static bool take_texts(kept_moment *kept) {
-  mend_str *texts[TEXT_COUNT];
-  texts_of(&kept->moment, texts);
+  mend_str *texts[STAGE_MOMENT_TEXTS];
+  stage_moment_texts(&kept->moment, texts);
   mend__buffer_clear(&kept->texts);
   mend__buffer_reserve(&kept->texts, 1);
-  for (int i = 0; i < TEXT_COUNT; i++)
+  for (int i = 0; i < STAGE_MOMENT_TEXTS; i++)
     mend__buffer_str(&kept->texts, *texts[i]);
   if (kept->texts.failed) return false;
   const char *text = kept->texts.data;
-  for (int i = 0; i < TEXT_COUNT; i++) {
+  for (int i = 0; i < STAGE_MOMENT_TEXTS; i++) {
     if (texts[i]->ptr == NULL) continue;
     texts[i]->ptr = text;
     text += texts[i]->len;
@@ -204,8 +138,7 @@ static mend_status keep(stage *on, const stage_moment *moment) {
   kept->moment = *moment;
   kept->moment.run.parent = NULL;
   kept->row = on->row;
-  const bool counted = !on->any_order || count_moment(later, moment->run.id) == MEND_OK;
-  if (!counted || !take_texts(kept)) {
+  if (!take_texts(kept) || (on->any_order && count_moment(later, moment->run.id) != MEND_OK)) {
     free_kept(kept);
     return MEND_ENOMEM;
   }
@@ -222,7 +155,7 @@ static mend_status play_kept(stage *on, kept_moment *kept) {
   mend__heap_remove(&on->later->heap, &kept->due);
   on->row = kept->row;
   mend_status status = stage_advance(on, kept->moment.wall_ns);
-  if (status == MEND_OK) status = play(on, &kept->moment, NULL);
+  if (status == MEND_OK) status = stage_moment_play(on, &kept->moment, NULL);
   const bool last = on->any_order && uncount_moment(on->later, kept->moment.run.id);
   if (status == MEND_OK && last) status = end_run(on, &kept->moment);
   on->row = row;
@@ -235,7 +168,7 @@ static kept_moment *earliest(const stage *on) {
 }
 
 mend_status stage_later(stage *on, const stage_moment *moment, mend_error *error) {
-  if (!on->has_clock) return play(on, moment, error);
+  if (!on->has_clock) return stage_moment_play(on, moment, error);
   if (moment->run.id.len > RUN_ID_MAX) {
     return mend_error_set(error, MEND_EINVAL, "a run's id is 1 to 255 bytes long, this one has %zu",
                           moment->run.id.len);

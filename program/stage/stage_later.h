@@ -11,31 +11,9 @@
 #ifndef MEND_PROGRAM_STAGE_STAGE_LATER_H
 #define MEND_PROGRAM_STAGE_STAGE_LATER_H
 
-#include "program/stage/stage.h"
+#include "program/stage/stage_moment.h"
 
 #define STAGE_LATER_BYTES ((size_t)16 * 1024 * 1024)
-
-typedef enum stage_moment_kind {
-  STAGE_AGENT_STARTS, /* text: its name */
-  STAGE_AGENT_ENDS,   /* text: its name */
-  STAGE_CALL,         /* id, tool, text: the arguments as JSON; when they are not known it equals no other call */
-  STAGE_RESULT,       /* id, text: the result as JSON, absent when it is not known */
-  STAGE_ERROR,        /* id, text: the message */
-  STAGE_CANCELLED,    /* id, text: why */
-  STAGE_MODEL_REPLY,  /* tokens.model, text: what it said, absent when it is not known */
-  STAGE_MODEL_ERROR,  /* tokens.model, text: the message */
-  STAGE_USAGE,        /* tokens */
-  STAGE_USER_MESSAGE  /* text */
-} stage_moment_kind;
-
-/* Something of a run at a time. Of `run` everything but the parent's handle counts; texts may be absent. */
-typedef struct stage_moment {
-  stage_moment_kind kind;
-  uint64_t wall_ns;
-  mend_run_options run;
-  mend_str id, tool, text;
-  stage_tokens tokens;
-} stage_moment;
 
 /* Keeps a copy, or plays it at once when the file has no clock. Those of one time are played in the order in which they
  * came. MEND_EINVAL: the run's id is none, and `error` says so. */

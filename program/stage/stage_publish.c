@@ -6,58 +6,7 @@
 
 #include <stdio.h>
 
-/* ---- Texts and state --------------------------------------------------------------------------------------- */
-
-mend_str stage_text(stage *on, mend_str json_string) {
-  const mend_str inside = json_string_inside(json_string);
-  if (inside.len == 0 || memchr(inside.ptr, '\\', inside.len) == NULL) return inside;
-  char *text = row_texts_take(&on->texts, inside.len);
-  if (text == NULL) return (mend_str){NULL, 0};
-  return (mend_str){text, mend_json_unescape(inside, text)};
-}
-
-mend_str stage_nested_json(stage *on, mend_str value) {
-  const mend_str inside = stage_text(on, value);
-  return inside.ptr != NULL && mend_json_check(inside, MEND_JSON_DEPTH_MAX, NULL) == MEND_OK ? inside : value;
-}
-
-mend_str stage_content_text(stage *on, mend_str content) {
-  json_elements parts = json_elements_of(content);
-  mend_str part;
-  while (json_elements_next(&parts, &part)) {
-    const mend_str text = json_is_string(part) ? part : json_member(part, MEND_STR("text"));
-    if (json_is_string(text)) return stage_text(on, text);
-  }
-  return stage_text(on, content);
-}
-
-static bool is_any_of(const mend_json *key, const char *const *names) {
-  for (; *names != NULL; names++) {
-    if (mend_json_is(key, mend_str_from(*names))) return true;
-  }
-  return false;
-}
-
-mend_str stage_without(stage *on, mend_str object, const char *const *names) {
-  mend_json json;
-  mend_json_init(&json, object, MEND_JSON_DEPTH_MAX);
-  if (mend_json_next(&json) != MEND_JSON_OBJECT) return object;
-  mend__buffer *copy = &on->scratch;
-  mend__buffer_clear(copy);
-  mend__buffer_char(copy, '{');
-  bool left_out = false;
-  while (mend_json_next(&json) == MEND_JSON_KEY) {
-    const char *begin = json.slice.ptr - 1;
-    const bool unwanted = is_any_of(&json, names);
-    mend_json_skip(&json);
-    left_out |= unwanted;
-    if (unwanted) continue;
-    if (copy->len > 1) mend__buffer_char(copy, ',');
-    mend__buffer_bytes(copy, begin, (size_t)(object.ptr + json.at - begin));
-  }
-  mend__buffer_char(copy, '}');
-  return left_out && !copy->failed ? mend__buffer_text(copy) : object;
-}
+/* ---- Runs and state ----------------------------------------------------------------------------------------- */
 
 void *stage_state(stage *on, size_t size, void (*free_inside)(void *state)) {
   if (on->state == NULL) {
@@ -66,8 +15,6 @@ void *stage_state(stage *on, size_t size, void (*free_inside)(void *state)) {
   }
   return on->state;
 }
-
-/* ---- Runs -------------------------------------------------------------------------------------------------- */
 
 mend_status stage_row_run(stage *on, played_run **ret_run, mend_error *error) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
@@ -119,11 +66,11 @@ mend_status stage_progress(stage *on, played_run *run, mend_str id, uint64_t byt
 static mend_str sole_text(mend_str result) {
   static const char *const types[] = {"text", "output_text", "input_text", NULL};
   json_field block[] = {JSON_FIELD("type"), JSON_FIELD("text")}, other = JSON_FIELD("type");
-  json_elements elements = json_elements_of(result);
+  mend__json_items elements = mend__json_items_of(result);
   mend_str element;
-  if (!json_elements_next_fields(&elements, block, 2, &element)) return result;
-  const bool is_text = json_string_is_any_of(block[0].value, types) && json_is_string(block[1].value);
-  return is_text && !json_elements_next_fields(&elements, &other, 1, &element) ? block[1].value : result;
+  if (!json_items_next_fields(&elements, block, 2, &element)) return result;
+  const bool is_text = json_string_is_any_of(block[0].value, types) && mend__json_is_string(block[1].value);
+  return is_text && !json_items_next_fields(&elements, &other, 1, &element) ? block[1].value : result;
 }
 
 mend_status stage_result(stage *on, played_run *run, mend_str id, mend_str result) {

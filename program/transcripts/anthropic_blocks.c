@@ -12,9 +12,9 @@ static bool is_call(mend_str type) { return json_string_ends_with(type, MEND_STR
 static bool is_result(mend_str type) { return json_string_ends_with(type, MEND_STR("tool_result")); }
 
 bool anthropic_has_tool_blocks(mend_str content) {
-  json_elements blocks = json_elements_of(content);
+  mend__json_items blocks = mend__json_items_of(content);
   mend_str block;
-  while (json_elements_next(&blocks, &block)) {
+  while (mend__json_items_next(&blocks, &block)) {
     const mend_str type = json_member(block, MEND_STR("type"));
     if (is_call(type) || is_result(type)) return true;
   }
@@ -42,9 +42,9 @@ static bool mentions_refusal(mend_str content) {
 }
 
 /* The next block that refuses a call. */
-static bool next_refusal(json_elements *blocks, json_field fields[FIELD_COUNT]) {
+static bool next_refusal(mend__json_items *blocks, json_field fields[FIELD_COUNT]) {
   mend_str block;
-  while (json_elements_next_fields(blocks, fields, FIELD_COUNT, &block)) {
+  while (json_items_next_fields(blocks, fields, FIELD_COUNT, &block)) {
     if (is_result(fields[TYPE].value) && is_refusal(fields[CONTENT].value)) return true;
   }
   return false;
@@ -53,13 +53,13 @@ static bool next_refusal(json_elements *blocks, json_field fields[FIELD_COUNT]) 
 bool anthropic_has_refusals(mend_str content) {
   if (content.len == 0 || !mentions_refusal(content)) return false;
   json_field fields[FIELD_COUNT] = {BLOCK_FIELDS(JSON_FIELD_ENTRY)};
-  json_elements blocks = json_elements_of(content);
+  mend__json_items blocks = mend__json_items_of(content);
   return next_refusal(&blocks, fields);
 }
 
 mend_status anthropic_await_refusals(stage *on, played_run *run, mend_str content) {
   json_field fields[FIELD_COUNT] = {BLOCK_FIELDS(JSON_FIELD_ENTRY)};
-  json_elements blocks = json_elements_of(content);
+  mend__json_items blocks = mend__json_items_of(content);
   mend_status status = MEND_OK;
   while (status == MEND_OK && next_refusal(&blocks, fields)) {
     const mend_str id = stage_text(on, fields[TOOL_USE_ID].value);
@@ -78,7 +78,7 @@ static mend_status play_result(stage *on, played_run *run, const json_field fiel
   if (is_error_of_server(content)) {
     return stage_error(on, run, id, stage_text(on, json_member(content, MEND_STR("error_code"))));
   }
-  if (fields[IS_ERROR].value.ptr != NULL ? json_is_true(fields[IS_ERROR].value) : message->failed) {
+  if (fields[IS_ERROR].value.ptr != NULL ? mend__json_is_true(fields[IS_ERROR].value) : message->failed) {
     return stage_error(on, run, id, stage_content_text(on, content));
   }
   return stage_result(on, run, id, content);
@@ -105,13 +105,13 @@ static mend_status play_block(stage *on, played_run *run, const json_field field
 mend_status anthropic_play_content(stage *on, played_run *run, mend_str content, const anthropic_message *message) {
   bool has_results = false;
   mend_status status = MEND_OK;
-  if (message->by_assistant && json_is_string(content)) {
+  if (message->by_assistant && mend__json_is_string(content)) {
     status = stage_model_text(on, run, message->model, stage_text(on, content));
   }
-  json_elements blocks = json_elements_of(content);
+  mend__json_items blocks = mend__json_items_of(content);
   json_field fields[FIELD_COUNT] = {BLOCK_FIELDS(JSON_FIELD_ENTRY)};
   mend_str block;
-  while (status == MEND_OK && json_elements_next_fields(&blocks, fields, FIELD_COUNT, &block)) {
+  while (status == MEND_OK && json_items_next_fields(&blocks, fields, FIELD_COUNT, &block)) {
     has_results |= is_result(fields[TYPE].value);
     status = play_block(on, run, fields, message);
   }
@@ -123,7 +123,7 @@ stage_tokens anthropic_tokens(mend_str model, mend_str usage) {
   enum { READ, CACHED, CREATED, WRITTEN, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("input_tokens"), JSON_FIELD("cache_read_input_tokens"),
                               JSON_FIELD("cache_creation_input_tokens"), JSON_FIELD("output_tokens")};
-  if (json_is_object(usage)) json_fields_read(usage, fields, COUNT, NULL);
+  if (mend__json_is_object(usage)) json_fields_read(usage, fields, COUNT, NULL);
   return (stage_tokens){.model = model,
                         .input = json_count(fields[READ].value) + json_count(fields[CACHED].value) +
                                  json_count(fields[CREATED].value),

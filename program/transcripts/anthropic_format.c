@@ -18,18 +18,19 @@ static format_view look_at_message(mend_str message) {
   json_field fields[FIELD_COUNT] = {MESSAGE_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(message, fields, FIELD_COUNT, NULL) != MEND_OK)
     return (format_view){.reason = "not JSON objects"};
-  if (!json_is_string(fields[ROLE].value)) return (format_view){.reason = "no \"role\""};
+  if (!mend__json_is_string(fields[ROLE].value)) return (format_view){.reason = "no \"role\""};
   if (!json_string_is_any_of(fields[ROLE].value, roles)) {
     return (format_view){.reason = "a \"role\" that is none of Anthropic's"};
   }
-  if (json_is_array(fields[TOOL_CALLS].value)) return (format_view){.reason = "\"tool_calls\", which are OpenAI's"};
-  const bool answer = fields[STOP_REASON].value.ptr != NULL && json_is_array(fields[CONTENT].value);
+  if (mend__json_is_array(fields[TOOL_CALLS].value))
+    return (format_view){.reason = "\"tool_calls\", which are OpenAI's"};
+  const bool answer = fields[STOP_REASON].value.ptr != NULL && mend__json_is_array(fields[CONTENT].value);
   return (format_view){.fit = answer || anthropic_has_tool_blocks(fields[CONTENT].value) ? FIT_YES : FIT_MAYBE};
 }
 
 static format_view look(mend_str row) {
   const mend_str messages = json_member(row, MEND_STR("messages"));
-  return json_is_array(messages) ? format_look_inside(messages, look_at_message) : look_at_message(row);
+  return mend__json_is_array(messages) ? format_look_inside(messages, look_at_message) : look_at_message(row);
 }
 
 /* ---- Playing it -------------------------------------------------------------------------------------------- */
@@ -48,9 +49,9 @@ static mend_status play_message(stage *on, played_run *run, const json_field fie
 static mend_status play_conversation(stage *on, mend_str messages, mend_error *error) {
   played_run *run;
   mend_status status = stage_row_run(on, &run, error);
-  json_elements elements = json_elements_of(messages);
+  mend__json_items elements = mend__json_items_of(messages);
   mend_str message;
-  while (status == MEND_OK && json_elements_next(&elements, &message)) {
+  while (status == MEND_OK && mend__json_items_next(&elements, &message)) {
     json_field fields[FIELD_COUNT] = {MESSAGE_FIELDS(JSON_FIELD_ENTRY)};
     if (json_fields_read(message, fields, FIELD_COUNT, NULL) == MEND_OK) status = play_message(on, run, fields);
   }
@@ -61,8 +62,8 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   json_field fields[FIELD_COUNT] = {MESSAGE_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (json_is_array(fields[MESSAGES].value)) return play_conversation(on, fields[MESSAGES].value, error);
-  if (!json_is_string(fields[ROLE].value)) {
+  if (mend__json_is_array(fields[MESSAGES].value)) return play_conversation(on, fields[MESSAGES].value, error);
+  if (!mend__json_is_string(fields[ROLE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: a message has a string \"role\"");
   }
   const mend_run_options options = MEND_RUN_OPTIONS_INIT;

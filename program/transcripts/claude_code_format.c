@@ -34,18 +34,18 @@ typedef struct session {
 static void free_session(void *state) { seen_rows_free(&((session *)state)->seen); }
 
 static bool row_time(const json_field fields[FIELD_COUNT], uint64_t *ret_ns) {
-  return iso_time_read(json_string_inside(fields[TIMESTAMP].value), ret_ns);
+  return iso_time_read(mend__json_inside(fields[TIMESTAMP].value), ret_ns);
 }
 
 static format_view look(mend_str row) {
   json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, ROW_COUNT, NULL) != MEND_OK)
     return (format_view){.reason = "not JSON objects, one a line"};
-  if (!json_is_string(fields[TYPE].value)) return (format_view){.reason = "no \"type\""};
-  const bool streamed = json_is_string(fields[SESSION_ID].value) &&
-                        (json_is_object(fields[MESSAGE].value) || json_is_string(fields[SUBTYPE].value));
-  const bool named = streamed || json_is_string(fields[SESSION].value) || json_is_string(fields[UUID].value) ||
-                     json_is_string(fields[LEAF].value);
+  if (!mend__json_is_string(fields[TYPE].value)) return (format_view){.reason = "no \"type\""};
+  const bool streamed = mend__json_is_string(fields[SESSION_ID].value) &&
+                        (mend__json_is_object(fields[MESSAGE].value) || mend__json_is_string(fields[SUBTYPE].value));
+  const bool named = streamed || mend__json_is_string(fields[SESSION].value) ||
+                     mend__json_is_string(fields[UUID].value) || mend__json_is_string(fields[LEAF].value);
   if (!named || fields[PAYLOAD].value.ptr != NULL) return (format_view){.reason = "no \"sessionId\" or \"uuid\""};
   format_view view = {.fit = FIT_YES};
   view.has_ts = row_time(fields, &view.ts_ns);
@@ -57,19 +57,19 @@ static format_view look(mend_str row) {
 static void note_start(void *ctx, mend_str id, mend_str tool, mend_str arguments) {
   if (!mend_str_equal(tool, MEND_STR("Task")) && !mend_str_equal(tool, MEND_STR("Agent"))) return;
   /* Both rows come from one writer, so the prompts are escaped in the same way. */
-  sidechains_start(ctx, id, json_string_inside(json_member(arguments, MEND_STR("prompt"))));
+  sidechains_start(ctx, id, mend__json_inside(json_member(arguments, MEND_STR("prompt"))));
 }
 
 /* The subagent's name in the run's id: its own, that of the call that started it, or a number. */
 static void name_sidechain(stage *on, session *of, const json_field fields[FIELD_COUNT], mend_run_options *options) {
-  const mend_str uuid = json_string_inside(fields[UUID].value);
-  const mend_str before = json_string_inside(fields[PARENT_UUID].value);
+  const mend_str uuid = mend__json_inside(fields[UUID].value);
+  const mend_str before = mend__json_inside(fields[PARENT_UUID].value);
   options->agent = stage_text(on, fields[AGENT].value);
   options->parent_call = stage_text(on, fields[TOOL_PARENT].value);
   mend_str name = options->agent.len > 0 ? options->agent : options->parent_call;
   if (name.len > 0 && options->parent_call.len == 0 && before.len == 0) {
     options->parent_call =
-        mend_str_from(sidechains_starter(&of->sides, json_string_inside(json_first_text(fields[M_CONTENT].value))));
+        mend_str_from(sidechains_starter(&of->sides, mend__json_inside(json_first_text(fields[M_CONTENT].value))));
   }
   mend__buffer_str(&on->scratch, MEND_STR("/sidechain"));
   if (name.len > 0) {
@@ -78,7 +78,7 @@ static void name_sidechain(stage *on, session *of, const json_field fields[FIELD
     return;
   }
   const mend_str prompt =
-      before.len == 0 ? json_string_inside(json_first_text(fields[M_CONTENT].value)) : (mend_str){NULL, 0};
+      before.len == 0 ? mend__json_inside(json_first_text(fields[M_CONTENT].value)) : (mend_str){NULL, 0};
   const sidechain *chain = sidechains_follow(&of->sides, uuid, before, prompt);
   if (chain == NULL) return;
   options->parent_call = mend_str_from(chain->call);
@@ -86,7 +86,7 @@ static void name_sidechain(stage *on, session *of, const json_field fields[FIELD
 }
 
 static mend_str session_of(stage *on, session *of, const json_field fields[FIELD_COUNT]) {
-  const mend_str id = stage_text(on, fields[json_is_string(fields[SESSION].value) ? SESSION : SESSION_ID].value);
+  const mend_str id = stage_text(on, fields[mend__json_is_string(fields[SESSION].value) ? SESSION : SESSION_ID].value);
   if (id.len == 0) return mend_str_from(of->id);
   if (id.len < sizeof of->id && !mend_str_equal(id, mend_str_from(of->id))) {
     snprintf(of->id, sizeof of->id, "%.*s", MEND_STR_ARG(id));
@@ -99,7 +99,7 @@ static mend_status find_run(stage *on, session *of, const json_field fields[FIEL
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = session_of(on, of, fields);
   options.session_id = options.id;
-  if (json_is_true(fields[SIDECHAIN].value) || json_is_string(fields[TOOL_PARENT].value)) {
+  if (mend__json_is_true(fields[SIDECHAIN].value) || mend__json_is_string(fields[TOOL_PARENT].value)) {
     options.parent_id = options.id;
     mend__buffer_clear(&on->scratch);
     mend__buffer_str(&on->scratch, options.id.len > 0 ? options.id : mend_str_from(on->default_run));
@@ -115,10 +115,10 @@ static mend_status find_run(stage *on, session *of, const json_field fields[FIEL
 /* Of a row of a user, what a person typed: not what a subagent was told, nor what the program put in. */
 static bool is_from_person(const json_field fields[FIELD_COUNT]) {
   const mend_str origin = json_member(fields[ORIGIN].value, MEND_STR("kind"));
-  const bool human = !json_is_string(origin) || json_string_is(origin, MEND_STR("human"));
-  return human && json_string_is(fields[TYPE].value, MEND_STR("user")) && !json_is_true(fields[SIDECHAIN].value) &&
-         !json_is_string(fields[TOOL_PARENT].value) && !json_is_true(fields[META].value) &&
-         !json_is_true(fields[SUMMARY].value);
+  const bool human = !mend__json_is_string(origin) || json_string_is(origin, MEND_STR("human"));
+  return human && json_string_is(fields[TYPE].value, MEND_STR("user")) &&
+         !mend__json_is_true(fields[SIDECHAIN].value) && !mend__json_is_string(fields[TOOL_PARENT].value) &&
+         !mend__json_is_true(fields[META].value) && !mend__json_is_true(fields[SUMMARY].value);
 }
 
 /* Texts in the place of a person's that say that the agent has stopped, or had nothing to do. */
@@ -131,7 +131,7 @@ static bool says_nothing(const json_field fields[FIELD_COUNT]) {
 /* "toolUseResult" is what the tool gave the program, a text when it failed. */
 static void read_tool_result(mend_str result, anthropic_message *message) {
   static const char *const failures[] = {"Error", NULL};
-  message->cancelled = json_is_true(json_member(result, MEND_STR("interrupted")));
+  message->cancelled = mend__json_is_true(json_member(result, MEND_STR("interrupted")));
   message->failed = json_string_begins_with_any_of(result, failures);
 }
 
@@ -145,7 +145,7 @@ static bool was_told(session *of, mend_str text) {
 static mend_status play_answer(stage *on, played_run *run, session *of, const json_field fields[FIELD_COUNT]) {
   static const char *const asking[] = {"AskUserQuestion", "ExitPlanMode", NULL};
   const mend_str content = fields[M_CONTENT].value, model = stage_text(on, fields[M_MODEL].value);
-  if (json_is_true(fields[API_ERROR].value)) {
+  if (mend__json_is_true(fields[API_ERROR].value)) {
     return stage_model_error(on, run, model, stage_text(on, fields[ERROR].value), stage_content_text(on, content),
                              json_count(fields[API_STATUS].value));
   }
@@ -163,7 +163,7 @@ static mend_status play_message(stage *on, played_run *run, session *of, const j
   if (!json_string_is(fields[TYPE].value, MEND_STR("user"))) return play_answer(on, run, of, fields);
   anthropic_message message = {.by_person = is_from_person(fields)};
   if (message.by_person && says_nothing(fields)) return stage_agent_end(on, run);
-  if (message.by_person && was_told(of, json_string_inside(fields[M_CONTENT].value))) message.by_person = false;
+  if (message.by_person && was_told(of, mend__json_inside(fields[M_CONTENT].value))) message.by_person = false;
   read_tool_result(fields[TOOL_RESULT].value, &message);
   return anthropic_play_content(on, run, fields[M_CONTENT].value, &message);
 }
@@ -173,15 +173,15 @@ static mend_status play_message(stage *on, played_run *run, session *of, const j
 /* Tokens by the name that sessions or streams have for them; MEND_NONE when they are not there. */
 static uint64_t tokens_of(mend_str metadata, mend_str name, mend_str other_name) {
   const mend_str first = json_member(metadata, name);
-  const mend_str value = json_is_number(first) ? first : json_member(metadata, other_name);
-  return json_is_number(value) ? json_count(value) : MEND_NONE;
+  const mend_str value = mend__json_is_number(first) ? first : json_member(metadata, other_name);
+  return mend__json_is_number(value) ? json_count(value) : MEND_NONE;
 }
 
 static mend_status play_system(stage *on, played_run *run, session *of, const json_field fields[FIELD_COUNT]) {
   (void)of;
   const mend_str subtype = fields[SUBTYPE].value, error = fields[ERROR].value;
   if (json_string_is(subtype, MEND_STR("compact_boundary"))) {
-    const mend_str metadata = fields[json_is_object(fields[COMPACTED].value) ? COMPACTED : COMPACTED_TOO].value;
+    const mend_str metadata = fields[mend__json_is_object(fields[COMPACTED].value) ? COMPACTED : COMPACTED_TOO].value;
     return stage_compact(on, run, tokens_of(metadata, MEND_STR("preTokens"), MEND_STR("pre_tokens")),
                          tokens_of(metadata, MEND_STR("postTokens"), MEND_STR("post_tokens")));
   }
@@ -206,11 +206,11 @@ static mend_status play_progress(stage *on, played_run *run, session *of, const 
   const mend_str type = json_member(fields[DATA].value, MEND_STR("type"));
   if (!stage_is_open(run, call) || json_string_is(type, MEND_STR("hook_progress"))) return MEND_OK;
   const mend_str output = json_member(fields[DATA].value, MEND_STR("output"));
-  return stage_progress(on, run, call, json_is_string(output) ? output.len - 2 : fields[DATA].value.len);
+  return stage_progress(on, run, call, mend__json_is_string(output) ? output.len - 2 : fields[DATA].value.len);
 }
 
 static mend_status play_steering(stage *on, played_run *run, session *of, mend_str text) {
-  const mend_str inside = json_string_inside(text);
+  const mend_str inside = mend__json_inside(text);
   if (inside.len == 0 || inside.ptr[0] == '<' || was_told(of, inside)) return MEND_OK; /* "<task-notification>..." */
   of->steered = mend_hash_bytes(inside);
   return stage_user_message(on, run, stage_text(on, text));
@@ -226,11 +226,11 @@ static mend_status play_queue(stage *on, played_run *run, session *of, const jso
 static mend_status play_attachment(stage *on, played_run *run, session *of, const json_field fields[FIELD_COUNT]) {
   enum { KIND, PROMPT, MODE, COUNT };
   json_field inside[COUNT] = {JSON_FIELD("type"), JSON_FIELD("prompt"), JSON_FIELD("commandMode")};
-  if (!json_is_object(fields[ATTACHMENT].value)) return MEND_OK;
+  if (!mend__json_is_object(fields[ATTACHMENT].value)) return MEND_OK;
   json_fields_read(fields[ATTACHMENT].value, inside, COUNT, NULL);
   const mend_str mode = inside[MODE].value;
   if (!json_string_is(inside[KIND].value, MEND_STR("queued_command"))) return MEND_OK;
-  if (json_is_string(mode) && !json_string_is(mode, MEND_STR("prompt"))) return MEND_OK;
+  if (mend__json_is_string(mode) && !json_string_is(mode, MEND_STR("prompt"))) return MEND_OK;
   return play_steering(on, run, of, inside[PROMPT].value);
 }
 
@@ -247,7 +247,7 @@ static const struct {
 /* Whether the row was there before. Two rows of one id say different things where somebody wrote them by hand. */
 static mend_status note_row(session *of, const json_field fields[FIELD_COUNT], bool *ret_seen) {
   *ret_seen = false;
-  if (!json_is_string(fields[UUID].value)) return MEND_OK;
+  if (!mend__json_is_string(fields[UUID].value)) return MEND_OK;
   const mend_str says = fields[fields[MESSAGE].value.ptr != NULL ? MESSAGE : TYPE].value;
   const uint64_t fingerprint = mend_hash_bytes(fields[UUID].value).lo ^ mend_hash_bytes(says).hi;
   return seen_rows_add(&of->seen, fingerprint, ret_seen);
@@ -272,7 +272,7 @@ static mend_status play_type(stage *on, session *of, const json_field fields[FIE
   const size_t count = sizeof types / sizeof types[0];
   while (i < count && !json_string_is(fields[TYPE].value, mend_str_from(types[i].type)))
     i++;
-  if (i == count || (types[i].play == play_message && !json_is_object(fields[MESSAGE].value))) return MEND_OK;
+  if (i == count || (types[i].play == play_message && !mend__json_is_object(fields[MESSAGE].value))) return MEND_OK;
   played_run *run;
   const mend_status status = find_run(on, of, fields, &run, error);
   return status == MEND_OK ? types[i].play(on, run, of, fields) : status;
@@ -283,7 +283,7 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   mend_status status = json_fields_read_inside(row->text, fields, ROW_COUNT, MESSAGE, &fields[ROW_COUNT],
                                                FIELD_COUNT - ROW_COUNT, error);
   if (status != MEND_OK) return status;
-  if (!json_is_string(fields[TYPE].value)) {
+  if (!mend__json_is_string(fields[TYPE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: a row has a string \"type\"");
   }
   session *of = stage_state(on, sizeof *of, free_session);

@@ -25,7 +25,7 @@ typedef struct rollout {
 } rollout;
 
 static bool row_time(const json_field fields[FIELD_COUNT], uint64_t *ret_ns) {
-  return iso_time_read(json_string_inside(fields[TIMESTAMP].value), ret_ns);
+  return iso_time_read(mend__json_inside(fields[TIMESTAMP].value), ret_ns);
 }
 
 static format_view look(mend_str row) {
@@ -34,7 +34,7 @@ static format_view look(mend_str row) {
   if (json_fields_read(row, fields, FIELD_COUNT, NULL) != MEND_OK) {
     return (format_view){.reason = "not JSON objects, one a line"};
   }
-  if (!json_is_object(fields[PAYLOAD].value)) return (format_view){.reason = "no \"payload\""};
+  if (!mend__json_is_object(fields[PAYLOAD].value)) return (format_view){.reason = "no \"payload\""};
   if (!json_string_is_any_of(fields[TYPE].value, types)) return (format_view){.reason = "no \"type\" of a rollout"};
   format_view view = {.fit = FIT_YES};
   view.has_ts = row_time(fields, &view.ts_ns);
@@ -97,7 +97,7 @@ static bool is_abort(mend_str output) {
 
 /* Output of a shell: the text alone, without what differs each time. */
 static responses_output read_text(stage *on, mend_str string, mend_str arguments) {
-  mend_str text = json_string_inside(string), code = {NULL, 0};
+  mend_str text = mend__json_inside(string), code = {NULL, 0};
   responses_output output = {string, json_string_begins_with_any_of(string, failures),
                              is_refusal(string) || is_abort(string)};
   if (!take_preamble(&text, &code)) return output;
@@ -107,7 +107,8 @@ static responses_output read_text(stage *on, mend_str string, mend_str arguments
   mend__buffer_char(&on->scratch, '"');
   mend__buffer_str(&on->scratch, text);
   mend__buffer_char(&on->scratch, '"');
-  if (!on->scratch.failed) output.value = mend__buffer_text(&on->scratch);
+  output.value = mend__buffer_text(&on->scratch);
+  if (on->scratch.failed) on->failure = MEND_ENOMEM;
   return output;
 }
 
@@ -117,15 +118,15 @@ static responses_output read_output(stage *on, mend_str value, mend_str argument
   enum { OUTPUT, METADATA, CONTENT, SUCCESS, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("output"), JSON_FIELD("metadata"), JSON_FIELD("content"),
                               JSON_FIELD("success")};
-  const mend_str inside = json_string_inside(value);
+  const mend_str inside = mend__json_inside(value);
   const bool nested = inside.len > 0 && inside.ptr[0] == '{';
   const mend_str object = nested ? stage_nested_json(on, value) : value;
-  if (json_is_string(object)) return read_text(on, object, arguments);
-  if (!json_is_object(object)) return (responses_output){.value = value};
+  if (mend__json_is_string(object)) return read_text(on, object, arguments);
+  if (!mend__json_is_object(object)) return (responses_output){.value = value};
   json_fields_read(object, fields, COUNT, NULL);
   const mend_str code = json_member(fields[METADATA].value, MEND_STR("exit_code"));
   const mend_str output = fields[nested ? OUTPUT : CONTENT].value;
-  const bool failed = nested ? shell_failed(code, json_string_inside(output), arguments)
+  const bool failed = nested ? shell_failed(code, mend__json_inside(output), arguments)
                              : mend_str_equal(fields[SUCCESS].value, MEND_STR("false"));
   const bool known = output.ptr != NULL && (code.ptr != NULL || !nested); /* tools have JSON of their own */
   return (responses_output){known ? output : value, failed, known && (is_refusal(output) || is_abort(output))};
@@ -152,14 +153,14 @@ static void keep_session(stage *on, rollout *of, const json_field payload[PAYLOA
 static stage_tokens read_tokens(mend_str usage) {
   enum { READ, WRITTEN, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("input_tokens"), JSON_FIELD("output_tokens")};
-  if (json_is_object(usage)) json_fields_read(usage, fields, COUNT, NULL);
+  if (mend__json_is_object(usage)) json_fields_read(usage, fields, COUNT, NULL);
   return (stage_tokens){.input = json_count(fields[READ].value), .output = json_count(fields[WRITTEN].value)};
 }
 
 static mend_status play_tokens(stage *on, played_run *run, rollout *of, mend_str info) {
   enum { TOTAL, LAST, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("total_token_usage"), JSON_FIELD("last_token_usage")};
-  if (!json_is_object(info)) return MEND_OK;
+  if (!mend__json_is_object(info)) return MEND_OK;
   json_fields_read(info, fields, COUNT, NULL);
   const stage_tokens last = read_tokens(fields[LAST].value);
   of->context = last.input + last.output;
@@ -240,7 +241,7 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   json_field payload[PAYLOAD_COUNT] = {PAYLOAD_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read_inside(row->text, fields, FIELD_COUNT, PAYLOAD, payload, PAYLOAD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (!json_is_string(fields[TYPE].value)) {
+  if (!mend__json_is_string(fields[TYPE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: a row has a string \"type\"");
   }
   rollout *of = stage_state(on, sizeof *of, NULL);
@@ -248,7 +249,7 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   uint64_t ts_ns;
   status = await_refusal(on, of, payload, error);
   if (status == MEND_OK && row_time(fields, &ts_ns)) status = stage_at(on, ts_ns);
-  if (status != MEND_OK || !json_is_object(fields[PAYLOAD].value)) return status;
+  if (status != MEND_OK || !mend__json_is_object(fields[PAYLOAD].value)) return status;
   return play_payload(on, of, fields, payload, error);
 }
 

@@ -48,12 +48,6 @@ extern const format codex_format;
 extern const format openhands_v0_format;
 extern const format openhands_v1_format;
 extern const format gemini_format;
-
-/* The other format that a row is of, NULL when it may be one of this format, or of none. */
-const format *format_of_stranger(const format *as, mend_str row);
-
-/* What the rows say that one row holds as an array: the best of it. */
-format_view format_look_inside(mend_str rows, format_view (*look)(mend_str row));
 extern const format otlp_format;
 extern const format langsmith_format;
 extern const format sweagent_format;
@@ -61,6 +55,13 @@ extern const format mini_swe_format;
 
 /* All formats, ended by NULL. */
 extern const format *const formats[];
+
+/* The other format that a row is of, NULL when it may be one of this format, or of none. */
+const format *format_of_stranger(const format *as, mend_str row);
+
+/* What the rows say that one row holds as an array: the best of it. */
+format_view format_look_inside(mend_str rows, format_view (*look)(mend_str row));
+
 /* The members of documents that hold rows, of all formats, ended by NULL. */
 enum { FORMAT_CONTAINERS_MAX = 64 };
 void format_containers(const char *ret_names[FORMAT_CONTAINERS_MAX]);

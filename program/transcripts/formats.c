@@ -35,9 +35,9 @@ const format *format_of_stranger(const format *as, mend_str row) {
 
 format_view format_look_inside(mend_str rows, format_view (*look)(mend_str row)) {
   format_view best = {.reason = "an array without rows in it"};
-  json_elements elements = json_elements_of(rows);
+  mend__json_items elements = mend__json_items_of(rows);
   mend_str row;
-  while (best.fit < FIT_YES && json_elements_next(&elements, &row)) {
+  while (best.fit < FIT_YES && mend__json_items_next(&elements, &row)) {
     const format_view view = look(row);
     if (view.fit >= best.fit) best = view;
   }

@@ -8,65 +8,46 @@
 #include "program/transcripts/iso_time.h"
 #include "program/transcripts/seen_rows.h"
 
-enum {
-  ID,
-  TYPE,
-  TIMESTAMP,
-  CONTENT,
-  CALLS,
-  TOKENS,
-  MODEL,
-  SESSION,
-  PROJECT,
-  START,
-  MESSAGES,
-  SET,
-  REWIND,
-  FIELD_COUNT
-};
-#define RECORD_FIELDS                                                                                                  \
-  {                                                                                                                    \
-    JSON_FIELD("id"), JSON_FIELD("type"), JSON_FIELD("timestamp"), JSON_FIELD("content"), JSON_FIELD("toolCalls"),     \
-        JSON_FIELD("tokens"), JSON_FIELD("model"), JSON_FIELD("sessionId"), JSON_FIELD("projectHash"),                 \
-        JSON_FIELD("startTime"), JSON_FIELD("messages"), JSON_FIELD("$set"), JSON_FIELD("$rewindTo")                   \
-  }
+#define RECORD_FIELDS(F)                                                                                               \
+  F(ID, "id"), F(TYPE, "type"), F(TIMESTAMP, "timestamp"), F(CONTENT, "content"), F(CALLS, "toolCalls"),               \
+      F(TOKENS, "tokens"), F(MODEL, "model"), F(SESSION, "sessionId"), F(PROJECT, "projectHash"),                      \
+      F(START, "startTime"), F(MESSAGES, "messages"), F(SET, "$set"), F(REWIND, "$rewindTo")
+enum { RECORD_FIELDS(JSON_FIELD_INDEX), FIELD_COUNT };
 
-enum { C_ID, C_NAME, C_ARGS, C_STATUS, C_TIMESTAMP, C_RESULT, CALL_COUNT };
-#define CALL_FIELDS                                                                                                    \
-  {                                                                                                                    \
-    JSON_FIELD("id"), JSON_FIELD("name"), JSON_FIELD("args"), JSON_FIELD("status"), JSON_FIELD("timestamp"),           \
-        JSON_FIELD("result")                                                                                           \
-  }
+#define CALL_FIELDS(F)                                                                                                 \
+  F(C_ID, "id"), F(C_NAME, "name"), F(C_ARGS, "args"), F(C_STATUS, "status"), F(C_TIMESTAMP, "timestamp"),             \
+      F(C_RESULT, "result")
+enum { CALL_FIELDS(JSON_FIELD_INDEX), CALL_COUNT };
 
-enum { T_INPUT, T_OUTPUT, T_THOUGHTS, TOKENS_COUNT };
-#define TOKENS_FIELDS                                                                                                  \
-  { JSON_FIELD("input"), JSON_FIELD("output"), JSON_FIELD("thoughts") }
+#define TOKENS_FIELDS(F) F(T_INPUT, "input"), F(T_OUTPUT, "output"), F(T_THOUGHTS, "thoughts")
+enum { TOKENS_FIELDS(JSON_FIELD_INDEX), TOKENS_COUNT };
 
 /* ---- Is it one? -------------------------------------------------------------------------------------------- */
 
-static bool read_time(mend_str value, uint64_t *ret_ns) { return iso_time_read(json_string_inside(value), ret_ns); }
+static bool read_time(mend_str value, uint64_t *ret_ns) { return iso_time_read(mend__json_inside(value), ret_ns); }
 
 static bool is_header(const json_field fields[FIELD_COUNT]) {
-  return json_is_string(fields[SESSION].value) && json_is_string(fields[PROJECT].value);
+  return mend__json_is_string(fields[SESSION].value) && mend__json_is_string(fields[PROJECT].value);
 }
 
 static bool is_change(const json_field fields[FIELD_COUNT]) {
-  return json_is_object(fields[SET].value) || json_is_string(fields[REWIND].value);
+  return mend__json_is_object(fields[SET].value) || mend__json_is_string(fields[REWIND].value);
 }
 
 static fit look_at_document(mend_str beginning) {
-  json_field fields[FIELD_COUNT] = RECORD_FIELDS;
+  json_field fields[FIELD_COUNT] = {RECORD_FIELDS(JSON_FIELD_ENTRY)};
   json_fields_peek(beginning, fields, FIELD_COUNT);
-  return json_is_string(fields[PROJECT].value) && json_is_array(fields[MESSAGES].value) ? FIT_YES : FIT_MAYBE;
+  return mend__json_is_string(fields[PROJECT].value) && mend__json_is_array(fields[MESSAGES].value) ? FIT_YES
+                                                                                                    : FIT_MAYBE;
 }
 
 static format_view look(mend_str row) {
-  json_field fields[FIELD_COUNT] = RECORD_FIELDS;
+  json_field fields[FIELD_COUNT] = {RECORD_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, FIELD_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
   format_view view = {.fit = FIT_YES};
   view.has_ts = read_time(fields[is_header(fields) ? START : TIMESTAMP].value, &view.ts_ns);
   if (is_header(fields) || is_change(fields)) return view;
-  if (!json_is_string(fields[ID].value)) return (format_view){.reason = "no \"id\""};
+  if (!mend__json_is_string(fields[ID].value)) return (format_view){.reason = "no \"id\""};
   if (json_string_is(fields[TYPE].value, MEND_STR("gemini"))) return view;
   const bool user = json_string_is(fields[TYPE].value, MEND_STR("user"));
   if (!user || !view.has_ts) return (format_view){.reason = "no message of type \"gemini\""};
@@ -98,9 +79,9 @@ static session *session_of(stage *on) {
 
 /* What a call answered: {functionResponse: {response: {output or error}}} in parts; else what is there instead. */
 static mend_str response_of(mend_str result, mend_str name) {
-  json_elements parts = json_elements_of(result);
+  mend__json_items parts = mend__json_items_of(result);
   mend_str part = {NULL, 0};
-  json_elements_next(&parts, &part);
+  mend__json_items_next(&parts, &part);
   const mend_str response = json_member(json_member(part, MEND_STR("functionResponse")), MEND_STR("response"));
   const mend_str answer = json_member(response, name);
   return answer.ptr != NULL ? answer : response.ptr != NULL ? response : result;
@@ -118,7 +99,7 @@ static bool read_ending(stage *on, const json_field call[CALL_COUNT], stage_mome
   if (!cancelled && !json_string_is(status, MEND_STR("error"))) return false;
   const mend_str message = response_of(result, MEND_STR("error"));
   ending->kind = cancelled ? STAGE_CANCELLED : STAGE_ERROR;
-  ending->text = cancelled || json_is_string(message) ? stage_text(on, message) : message;
+  ending->text = cancelled || mend__json_is_string(message) ? stage_text(on, message) : message;
   return true;
 }
 
@@ -130,8 +111,8 @@ static bool was_refused(const stage_moment *ending) {
 }
 
 static mend_status play_call(stage *on, const mend_run_options *options, mend_str text, mend_error *error) {
-  json_field call[CALL_COUNT] = CALL_FIELDS;
-  if (!json_is_object(text)) return MEND_OK;
+  json_field call[CALL_COUNT] = {CALL_FIELDS(JSON_FIELD_ENTRY)};
+  if (!mend__json_is_object(text)) return MEND_OK;
   json_fields_read(text, call, CALL_COUNT, NULL);
   played_run *run;
   stage_moment ending = {.wall_ns = on->now_ns, .run = *options, .id = stage_text(on, call[C_ID].value)};
@@ -148,8 +129,8 @@ static mend_status play_call(stage *on, const mend_run_options *options, mend_st
 }
 
 static mend_status play_tokens(stage *on, played_run *run, mend_str model, mend_str tokens) {
-  json_field fields[TOKENS_COUNT] = TOKENS_FIELDS;
-  if (!json_is_object(tokens)) return MEND_OK;
+  json_field fields[TOKENS_COUNT] = {TOKENS_FIELDS(JSON_FIELD_ENTRY)};
+  if (!mend__json_is_object(tokens)) return MEND_OK;
   json_fields_read(tokens, fields, TOKENS_COUNT, NULL);
   const stage_tokens used = {.model = model,
                              .input = json_count(fields[T_INPUT].value),
@@ -163,15 +144,15 @@ static mend_status play_reply(stage *on, const mend_run_options *options, played
   const mend_str said = stage_content_text(on, fields[CONTENT].value);
   mend_status status = said.len > 0 ? stage_model_text(on, run, model, said) : MEND_OK;
   if (status == MEND_OK) status = play_tokens(on, run, model, fields[TOKENS].value);
-  json_elements calls = json_elements_of(fields[CALLS].value);
+  mend__json_items calls = mend__json_items_of(fields[CALLS].value);
   mend_str call;
-  while (status == MEND_OK && json_elements_next(&calls, &call))
+  while (status == MEND_OK && mend__json_items_next(&calls, &call))
     status = play_call(on, options, call, error);
   return status;
 }
 
 static mend_status play_message(stage *on, const session *of, mend_str text, mend_error *error) {
-  json_field fields[FIELD_COUNT] = RECORD_FIELDS;
+  json_field fields[FIELD_COUNT] = {RECORD_FIELDS(JSON_FIELD_ENTRY)};
   json_fields_read(text, fields, FIELD_COUNT, NULL);
   uint64_t ts_ns;
   mend_status status = read_time(fields[TIMESTAMP].value, &ts_ns) ? stage_at(on, ts_ns) : MEND_OK;
@@ -210,17 +191,17 @@ static mend_status play_all_held(stage *on, session *of) {
 
 static mend_status hold(stage *on, session *of, uint64_t number, mend_str text) {
   json_field id = JSON_FIELD("id");
-  if (!json_is_object(text)) return MEND_OK;
+  if (!mend__json_is_object(text)) return MEND_OK;
   json_fields_read(text, &id, 1, NULL);
-  if (!json_is_string(id.value)) return MEND_OK;
+  if (!mend__json_is_string(id.value)) return MEND_OK;
   return held_rows_put(&of->messages, stage_text(on, id.value), number, text);
 }
 
 static mend_status hold_all(stage *on, session *of, uint64_t number, mend_str messages) {
-  json_elements elements = json_elements_of(messages);
+  mend__json_items elements = mend__json_items_of(messages);
   mend_str message;
   mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&elements, &message))
+  while (status == MEND_OK && mend__json_items_next(&elements, &message))
     status = hold(on, of, number, message);
   return status;
 }
@@ -241,12 +222,12 @@ static mend_status begin_session(session *of, mend_str id, mend_error *error) {
 }
 
 static mend_status play_record(stage *on, session *of, const input_row *row, mend_error *error) {
-  json_field fields[FIELD_COUNT] = RECORD_FIELDS;
+  json_field fields[FIELD_COUNT] = {RECORD_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (json_is_string(fields[REWIND].value)) return play_all_held(on, of);
-  if (json_is_string(fields[ID].value)) return hold(on, of, row->number, row->text);
-  if (json_is_object(fields[SET].value)) return change(on, of, row->number, fields[SET].value);
+  if (mend__json_is_string(fields[REWIND].value)) return play_all_held(on, of);
+  if (mend__json_is_string(fields[ID].value)) return hold(on, of, row->number, row->text);
+  if (mend__json_is_object(fields[SET].value)) return change(on, of, row->number, fields[SET].value);
   if (!is_header(fields)) {
     return mend_error_set(error, MEND_EINVAL, "not a record: no \"id\", \"sessionId\", \"$set\" or \"$rewindTo\"");
   }

@@ -1,5 +1,5 @@
-/* Rows that a later row may still replace: they are held, oldest first, until so many bytes of newer ones have come that
- * this is no longer expected. */
+/* Rows that a later row may still replace: they are held, oldest first, until so many bytes of newer ones have come
+ * that this is no longer expected. */
 #ifndef MEND_PROGRAM_TRANSCRIPTS_HELD_ROWS_H
 #define MEND_PROGRAM_TRANSCRIPTS_HELD_ROWS_H
 

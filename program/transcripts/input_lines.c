@@ -39,6 +39,6 @@ mend_status input_next_line(input *in, input_row *ret_row) {
   for (;;) {
     in->number++;
     const mend_status status = take_line(in, ret_row);
-    if (status != MEND_OK || ret_row->problem != NULL || mend__trim(ret_row->text).len > 0) return status;
+    if (status != MEND_OK || ret_row->problem != NULL || mend__skip_blanks(ret_row->text).len > 0) return status;
   }
 }

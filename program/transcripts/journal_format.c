@@ -11,8 +11,8 @@
 
 /* Seconds since 1970, or ISO 8601 in a string, which mend does not write but others do. */
 static bool read_time(mend_str value, uint64_t *ret_ns) {
-  if (json_is_string(value)) return iso_time_read(json_string_inside(value), ret_ns);
-  return json_is_number(value) && mend_json_seconds_ns(value, ret_ns) == MEND_OK;
+  if (mend__json_is_string(value)) return iso_time_read(mend__json_inside(value), ret_ns);
+  return mend__json_is_number(value) && mend_json_seconds_ns(value, ret_ns) == MEND_OK;
 }
 
 /* The topic of a line that tells of the journal itself, where it was made from another recording. */
@@ -24,8 +24,8 @@ static format_view look(mend_str row) {
   if (json_fields_read(row, fields, COUNT, NULL) != MEND_OK) {
     return (format_view){.reason = "not JSON objects, one a line"};
   }
-  mend_str topic = json_string_inside(fields[TOPIC].value);
-  if (topic.len == 0) topic = json_string_inside(fields[EVENT].value);
+  mend_str topic = mend__json_inside(fields[TOPIC].value);
+  if (topic.len == 0) topic = mend__json_inside(fields[EVENT].value);
   if (topic.len == 0) return (format_view){.reason = "no \"topic\" or \"event\""};
   format_view view = {.fit = FIT_YES};
   view.has_ts = read_time(fields[TS].value, &view.ts_ns);
@@ -70,7 +70,7 @@ static const char *likely_unit(mend_str number) {
 }
 
 static void describe_time(mend_str ts, char problem[PROBLEM_SIZE]) {
-  const bool is_number = json_is_number(ts);
+  const bool is_number = mend__json_is_number(ts);
   const char *unit = is_number ? likely_unit(ts) : "";
   ts.len = mend__utf8_cut(ts, 64);
   snprintf(problem, PROBLEM_SIZE, "ts %.*s is no time in seconds%s", MEND_STR_ARG(ts), unit);

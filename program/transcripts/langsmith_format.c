@@ -7,46 +7,25 @@
 #include "program/transcripts/iso_time.h"
 #include "program/transcripts/python_text.h"
 
-enum {
-  ID,
-  TRACE,
-  PARENT,
-  PROJECT,
-  TYPE,
-  NAME,
-  START,
-  END,
-  INPUTS,
-  OUTPUTS,
-  FAILURE,
-  EXTRA,
-  INPUT_TOKENS,
-  OUTPUT_TOKENS,
-  COST,
-  CHILDREN,
-  FIELD_COUNT
-};
-#define RUN_FIELDS                                                                                                     \
-  {                                                                                                                    \
-    JSON_FIELD("id"), JSON_FIELD("trace_id"), JSON_FIELD("parent_run_id"), JSON_FIELD("session_id"),                   \
-        JSON_FIELD("run_type"), JSON_FIELD("name"), JSON_FIELD("start_time"), JSON_FIELD("end_time"),                  \
-        JSON_FIELD("inputs"), JSON_FIELD("outputs"), JSON_FIELD("error"), JSON_FIELD("extra"),                         \
-        JSON_FIELD("prompt_tokens"), JSON_FIELD("completion_tokens"), JSON_FIELD("total_cost"),                        \
-        JSON_FIELD("child_runs")                                                                                       \
-  }
+#define RUN_FIELDS(F)                                                                                                  \
+  F(ID, "id"), F(TRACE, "trace_id"), F(PARENT, "parent_run_id"), F(PROJECT, "session_id"), F(TYPE, "run_type"),        \
+      F(NAME, "name"), F(START, "start_time"), F(END, "end_time"), F(INPUTS, "inputs"), F(OUTPUTS, "outputs"),         \
+      F(FAILURE, "error"), F(EXTRA, "extra"), F(INPUT_TOKENS, "prompt_tokens"), F(OUTPUT_TOKENS, "completion_tokens"), \
+      F(COST, "total_cost"), F(CHILDREN, "child_runs")
+enum { RUN_FIELDS(JSON_FIELD_INDEX), FIELD_COUNT };
 
 /* Deeper children are left out. */
 enum { DEPTH_MAX = 64 };
 
-static bool read_time(mend_str value, uint64_t *ret_ns) { return iso_time_read(json_string_inside(value), ret_ns); }
+static bool read_time(mend_str value, uint64_t *ret_ns) { return iso_time_read(mend__json_inside(value), ret_ns); }
 
 static format_view look(mend_str row) {
-  json_field fields[FIELD_COUNT] = RUN_FIELDS;
+  json_field fields[FIELD_COUNT] = {RUN_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, FIELD_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
-  if (!json_is_string(fields[TYPE].value)) return (format_view){.reason = "no \"run_type\""};
+  if (!mend__json_is_string(fields[TYPE].value)) return (format_view){.reason = "no \"run_type\""};
   format_view view = {.reason = "no \"trace_id\" or \"start_time\""};
   view.has_ts = read_time(fields[START].value, &view.ts_ns);
-  if (view.has_ts || json_is_string(fields[TRACE].value)) view.fit = FIT_YES;
+  if (view.has_ts || mend__json_is_string(fields[TRACE].value)) view.fit = FIT_YES;
   return view;
 }
 
@@ -55,9 +34,9 @@ static format_view look(mend_str row) {
 /* A member of a member of a member; names are ended by NULL. In an array it is looked for in the first element. */
 static mend_str member_at(mend_str value, const char *const *names) {
   for (; *names != NULL; names++) {
-    while (json_is_array(value)) {
-      json_elements elements = json_elements_of(value);
-      if (!json_elements_next(&elements, &value)) return (mend_str){NULL, 0};
+    while (mend__json_is_array(value)) {
+      mend__json_items elements = mend__json_items_of(value);
+      if (!mend__json_items_next(&elements, &value)) return (mend_str){NULL, 0};
     }
     value = json_member(value, mend_str_from(*names));
   }
@@ -132,7 +111,7 @@ static void read_times(stage *on, node *of) {
 /* Whether it ended; exports without times say so by what came out of it. */
 static bool has_ended(const stage *on, const node *of) {
   if (on->has_clock) return of->end_ns != 0;
-  return json_is_object(of->fields[OUTPUTS].value) || json_is_string(of->fields[FAILURE].value);
+  return mend__json_is_object(of->fields[OUTPUTS].value) || mend__json_is_string(of->fields[FAILURE].value);
 }
 
 static mend_status tell(stage *on, node *of, stage_moment_kind kind, uint64_t wall_ns, mend_str text,
@@ -146,7 +125,7 @@ static mend_status tell(stage *on, node *of, stage_moment_kind kind, uint64_t wa
 static mend_status tell_answer(stage *on, node *of, mend_error *error) {
   const mend_str outputs = of->fields[OUTPUTS].value;
   const mend_str found = FIRST_AT(outputs, answer_at);
-  const mend_str answer = found.ptr != NULL || !json_is_object(outputs) ? found : outputs;
+  const mend_str answer = found.ptr != NULL || !mend__json_is_object(outputs) ? found : outputs;
   if (!json_string_is(FIRST_AT(outputs, answer_status_at), MEND_STR("error"))) {
     return tell(on, of, STAGE_RESULT, of->end_ns, answer, error);
   }
@@ -157,7 +136,7 @@ static mend_status tell_answer(stage *on, node *of, mend_error *error) {
 /* A call's arguments. Where they came as a text, that is in `input`: JSON, or what Python prints of a dictionary. */
 static mend_str arguments_of(stage *on, mend_str inputs) {
   const mend_str given = json_member(inputs, MEND_STR("input"));
-  if (!json_is_string(given)) return inputs;
+  if (!mend__json_is_string(given)) return inputs;
   const mend_str text = stage_text(on, given);
   if (text.len > 0 && text.ptr[0] == '{' && mend_json_check(text, MEND_JSON_DEPTH_MAX, NULL) == MEND_OK) return text;
   mend__buffer_clear(&on->scratch);
@@ -180,7 +159,7 @@ static uint64_t tokens_of(mend_str own, mend_str in_outputs) {
 
 /* Decimals are strings in some exports. */
 static double cost_of(mend_str value) {
-  const mend_str inside = json_is_string(value) ? json_string_inside(value) : value;
+  const mend_str inside = mend__json_is_string(value) ? mend__json_inside(value) : value;
   return mend_json_check(inside, 1, NULL) == MEND_OK ? json_amount(inside) : 0;
 }
 
@@ -220,17 +199,17 @@ static mend_status play_tree(stage *on, const json_field fields[FIELD_COUNT], me
                              mend_error *error) {
   node of = {.fields = fields, .moment = {.run = MEND_RUN_OPTIONS_INIT}};
   mend_run_options *run = &of.moment.run;
-  const bool is_root = trace.len == 0 && !json_is_string(fields[PARENT].value);
-  if (trace.len == 0) trace = stage_text(on, fields[json_is_string(fields[TRACE].value) ? TRACE : ID].value);
+  const bool is_root = trace.len == 0 && !mend__json_is_string(fields[PARENT].value);
+  if (trace.len == 0) trace = stage_text(on, fields[mend__json_is_string(fields[TRACE].value) ? TRACE : ID].value);
   run->id = trace;
   run->project_id = stage_text(on, fields[PROJECT].value);
   run->session_id = stage_text(on, FIRST_AT(fields[EXTRA].value, session_at));
   mend_status status = play_node(on, &of, is_root, error);
-  json_elements children = json_elements_of(fields[CHILDREN].value);
+  mend__json_items children = mend__json_items_of(fields[CHILDREN].value);
   mend_str child;
-  while (status == MEND_OK && depth < DEPTH_MAX && json_elements_next(&children, &child)) {
-    json_field inside[FIELD_COUNT] = RUN_FIELDS;
-    if (!json_is_object(child)) continue;
+  while (status == MEND_OK && depth < DEPTH_MAX && mend__json_items_next(&children, &child)) {
+    json_field inside[FIELD_COUNT] = {RUN_FIELDS(JSON_FIELD_ENTRY)};
+    if (!mend__json_is_object(child)) continue;
     json_fields_read(child, inside, FIELD_COUNT, NULL);
     status = play_tree(on, inside, trace, depth + 1, error);
   }
@@ -238,10 +217,10 @@ static mend_status play_tree(stage *on, const json_field fields[FIELD_COUNT], me
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
-  json_field fields[FIELD_COUNT] = RUN_FIELDS;
+  json_field fields[FIELD_COUNT] = {RUN_FIELDS(JSON_FIELD_ENTRY)};
   const mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (!json_is_string(fields[TYPE].value)) {
+  if (!mend__json_is_string(fields[TYPE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a run: a run has a string \"run_type\"");
   }
   return play_tree(on, fields, (mend_str){NULL, 0}, 0, error);

@@ -6,23 +6,18 @@
 #include "program/transcripts/format.h"
 #include "program/transcripts/shell_calls.h"
 
-enum { ROLE, CONTENT, CALLS, CALL_ID, EXTRA, FIELD_COUNT };
-#define MESSAGE_FIELDS                                                                                                 \
-  {                                                                                                                    \
-    JSON_FIELD("role"), JSON_FIELD("content"), JSON_FIELD("tool_calls"), JSON_FIELD("tool_call_id"),                   \
-        JSON_FIELD("extra")                                                                                            \
-  }
+#define MESSAGE_FIELDS(F)                                                                                              \
+  F(ROLE, "role"), F(CONTENT, "content"), F(CALLS, "tool_calls"), F(CALL_ID, "tool_call_id"), F(EXTRA, "extra")
+enum { MESSAGE_FIELDS(JSON_FIELD_INDEX), FIELD_COUNT };
 
-enum { RETURNCODE, OUTPUT, PROBLEM, INTERRUPT, TIMESTAMP, RESPONSE, COST, EXTRA_COUNT };
-#define EXTRA_FIELDS                                                                                                   \
-  {                                                                                                                    \
-    JSON_FIELD("returncode"), JSON_FIELD("raw_output"), JSON_FIELD("exception_info"), JSON_FIELD("interrupt_type"),    \
-        JSON_FIELD("timestamp"), JSON_FIELD("response"), JSON_FIELD("cost")                                            \
-  }
+#define EXTRA_FIELDS(F)                                                                                                \
+  F(RETURNCODE, "returncode"), F(OUTPUT, "raw_output"), F(PROBLEM, "exception_info"), F(INTERRUPT, "interrupt_type"),  \
+      F(TIMESTAMP, "timestamp"), F(RESPONSE, "response"), F(COST, "cost")
+enum { EXTRA_FIELDS(JSON_FIELD_INDEX), EXTRA_COUNT };
 
 /* Those of a message; all absent where it has none. */
 static void read_extra(const json_field fields[FIELD_COUNT], json_field extra[EXTRA_COUNT]) {
-  if (json_is_object(fields[EXTRA].value)) json_fields_read(fields[EXTRA].value, extra, EXTRA_COUNT, NULL);
+  if (mend__json_is_object(fields[EXTRA].value)) json_fields_read(fields[EXTRA].value, extra, EXTRA_COUNT, NULL);
 }
 
 /* ---- Texts ------------------------------------------------------------------------------------------------- */
@@ -79,8 +74,8 @@ static mend_str command_in(mend_str text) {
 /* ---- Is it one? -------------------------------------------------------------------------------------------- */
 
 static bool says_so(mend_str info, mend_str trajectory_format) {
-  return begins_with(json_string_inside(trajectory_format), MEND_STR("mini-swe-agent")) ||
-         json_is_string(json_member(info, MEND_STR("mini_version")));
+  return begins_with(mend__json_inside(trajectory_format), MEND_STR("mini-swe-agent")) ||
+         mend__json_is_string(json_member(info, MEND_STR("mini_version")));
 }
 
 static fit look_at_document(mend_str beginning) {
@@ -88,25 +83,26 @@ static fit look_at_document(mend_str beginning) {
   json_field fields[COUNT] = {JSON_FIELD("info"), JSON_FIELD("trajectory_format")};
   json_field version = JSON_FIELD("mini_version");
   json_fields_peek(beginning, fields, COUNT);
-  if (json_is_object(fields[INFO].value)) json_fields_peek(fields[INFO].value, &version, 1);
-  return json_is_string(version.value) || says_so(fields[INFO].value, fields[FORMAT].value) ? FIT_YES : FIT_MAYBE;
+  if (mend__json_is_object(fields[INFO].value)) json_fields_peek(fields[INFO].value, &version, 1);
+  return mend__json_is_string(version.value) || says_so(fields[INFO].value, fields[FORMAT].value) ? FIT_YES : FIT_MAYBE;
 }
 
 static bool is_own_text(mend_str role, mend_str content) {
-  const mend_str text = json_string_inside(content);
+  const mend_str text = mend__json_inside(content);
   if (json_string_is(role, MEND_STR("user"))) return begins_with(text, MEND_STR("<returncode>"));
   return after(text, mend_str_from(fences[0])).ptr != NULL && !json_string_is(role, MEND_STR("tool"));
 }
 
 static format_view look(mend_str row) {
   static const char *const roles[] = {"system", "user", "assistant", "tool", "exit", NULL};
-  json_field fields[FIELD_COUNT] = MESSAGE_FIELDS, extra[EXTRA_COUNT] = EXTRA_FIELDS;
+  json_field fields[FIELD_COUNT] = {MESSAGE_FIELDS(JSON_FIELD_ENTRY)},
+             extra[EXTRA_COUNT] = {EXTRA_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, FIELD_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
   if (!json_string_is_any_of(fields[ROLE].value, roles)) return (format_view){.reason = "no \"role\" that it has"};
   format_view view = {.fit = FIT_MAYBE};
   read_extra(fields, extra);
-  view.has_ts =
-      json_is_number(extra[TIMESTAMP].value) && mend_json_seconds_ns(extra[TIMESTAMP].value, &view.ts_ns) == MEND_OK;
+  view.has_ts = mend__json_is_number(extra[TIMESTAMP].value) &&
+                mend_json_seconds_ns(extra[TIMESTAMP].value, &view.ts_ns) == MEND_OK;
   if (is_own_text(fields[ROLE].value, fields[CONTENT].value)) view.fit = FIT_YES;
   return view;
 }
@@ -140,12 +136,12 @@ static mend_status play_reply(stage *on, played_run *run, talk *of, const json_f
   const mend_str text = stage_content_text(on, fields[CONTENT].value);
   mend_status status = text.len > 0 ? stage_model_text(on, run, (mend_str){NULL, 0}, text) : MEND_OK;
   if (status == MEND_OK) status = play_usage(on, run, extra);
-  json_elements calls = json_elements_of(fields[CALLS].value);
+  mend__json_items calls = mend__json_items_of(fields[CALLS].value);
   mend_str call;
   of->unheard = true;
-  while (status == MEND_OK && json_elements_next(&calls, &call)) {
+  while (status == MEND_OK && mend__json_items_next(&calls, &call)) {
     of->unheard = false;
-    if (json_is_object(call)) status = play_call(on, run, call);
+    if (mend__json_is_object(call)) status = play_call(on, run, call);
   }
   const mend_str command = of->unheard ? command_in(text) : (mend_str){NULL, 0};
   if (status != MEND_OK || command.len == 0) return status;
@@ -184,7 +180,7 @@ static outcome outcome_of(stage *on, mend_str content, const json_field extra[EX
 
 static mend_status play_answer(stage *on, played_run *run, talk *of, const json_field fields[FIELD_COUNT],
                                const json_field extra[EXTRA_COUNT]) {
-  const bool named = json_is_string(fields[CALL_ID].value);
+  const bool named = mend__json_is_string(fields[CALL_ID].value);
   const mend_str id = stage_text(on, fields[CALL_ID].value);
   const mend_str arguments = named ? stage_arguments(run, id) : shell_arguments(run, &of->commands);
   outcome got = outcome_of(on, fields[CONTENT].value, extra, arguments);
@@ -209,16 +205,18 @@ static mend_status play_message(stage *on, played_run *run, talk *of, const json
 /* ---- Rows -------------------------------------------------------------------------------------------------- */
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
-  json_field fields[FIELD_COUNT] = MESSAGE_FIELDS, extra[EXTRA_COUNT] = EXTRA_FIELDS;
+  json_field fields[FIELD_COUNT] = {MESSAGE_FIELDS(JSON_FIELD_ENTRY)},
+             extra[EXTRA_COUNT] = {EXTRA_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (!json_is_string(fields[ROLE].value)) {
+  if (!mend__json_is_string(fields[ROLE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a message: a message has a string \"role\"");
   }
   uint64_t ts_ns;
   read_extra(fields, extra);
   const mend_str timestamp = extra[TIMESTAMP].value;
-  if (json_is_number(timestamp) && mend_json_seconds_ns(timestamp, &ts_ns) == MEND_OK) status = stage_at(on, ts_ns);
+  if (mend__json_is_number(timestamp) && mend_json_seconds_ns(timestamp, &ts_ns) == MEND_OK)
+    status = stage_at(on, ts_ns);
   const mend_run_options options = MEND_RUN_OPTIONS_INIT;
   talk *of = stage_state(on, sizeof *of, NULL);
   played_run *run;

@@ -19,9 +19,9 @@ static const char *const containers[] = {"messages", NULL};
 
 /* The message of an answer's first choice; absent when there is none. */
 static mend_str chosen_message(mend_str choices) {
-  json_elements elements = json_elements_of(choices);
+  mend__json_items elements = mend__json_items_of(choices);
   mend_str choice;
-  return json_elements_next(&elements, &choice) ? json_member(choice, MEND_STR("message")) : (mend_str){NULL, 0};
+  return mend__json_items_next(&elements, &choice) ? json_member(choice, MEND_STR("message")) : (mend_str){NULL, 0};
 }
 
 static format_view look_at_message(mend_str message) {
@@ -30,21 +30,21 @@ static format_view look_at_message(mend_str message) {
   json_field fields[FIELD_COUNT] = {MESSAGE_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(message, fields, FIELD_COUNT, NULL) != MEND_OK)
     return (format_view){.reason = "not JSON objects"};
-  if (json_is_object(chosen_message(fields[CHOICES].value))) return (format_view){.fit = FIT_YES};
+  if (mend__json_is_object(chosen_message(fields[CHOICES].value))) return (format_view){.fit = FIT_YES};
   const mend_str role = fields[ROLE].value;
-  if (!json_is_string(role)) return (format_view){.reason = "no \"role\""};
+  if (!mend__json_is_string(role)) return (format_view){.reason = "no \"role\""};
   if (anthropic_has_tool_blocks(fields[CONTENT].value)) {
     return (format_view){.fit = FIT_NEVER, .reason = "tool_use or tool_result blocks, which are Anthropic's"};
   }
   if (json_string_is_any_of(role, answering)) return (format_view){.fit = FIT_YES};
   if (!json_string_is_any_of(role, talking)) return (format_view){.reason = "a \"role\" that is none of OpenAI's"};
-  const bool calls = json_is_array(fields[TOOL_CALLS].value) || json_is_object(fields[FUNCTION_CALL].value);
+  const bool calls = mend__json_is_array(fields[TOOL_CALLS].value) || mend__json_is_object(fields[FUNCTION_CALL].value);
   return (format_view){.fit = calls ? FIT_YES : FIT_MAYBE};
 }
 
 static format_view look(mend_str row) {
   const mend_str messages = json_member(row, MEND_STR("messages"));
-  return json_is_array(messages) ? format_look_inside(messages, look_at_message) : look_at_message(row);
+  return mend__json_is_array(messages) ? format_look_inside(messages, look_at_message) : look_at_message(row);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static format_view look(mend_str row) {
 static mend_status play_function(stage *on, played_run *run, mend_str id, mend_str function) {
   enum { NAME, ARGUMENTS, INPUT, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("name"), JSON_FIELD("arguments"), JSON_FIELD("input")};
-  if (!json_is_object(function)) return MEND_OK;
+  if (!mend__json_is_object(function)) return MEND_OK;
   json_fields_read(function, fields, COUNT, NULL);
   const mend_str arguments =
       fields[INPUT].value.ptr != NULL ? fields[INPUT].value : stage_nested_json(on, fields[ARGUMENTS].value);
@@ -62,12 +62,12 @@ static mend_status play_function(stage *on, played_run *run, mend_str id, mend_s
 
 static mend_status play_tool_calls(stage *on, played_run *run, mend_str tool_calls) {
   enum { CALL, FUNCTION, CUSTOM, COUNT };
-  json_elements elements = json_elements_of(tool_calls);
+  mend__json_items elements = mend__json_items_of(tool_calls);
   mend_str element;
   mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&elements, &element)) {
+  while (status == MEND_OK && mend__json_items_next(&elements, &element)) {
     json_field fields[COUNT] = {JSON_FIELD("id"), JSON_FIELD("function"), JSON_FIELD("custom")};
-    if (!json_is_object(element)) continue;
+    if (!mend__json_is_object(element)) continue;
     json_fields_read(element, fields, COUNT, NULL);
     const mend_str function = fields[fields[FUNCTION].value.ptr != NULL ? FUNCTION : CUSTOM].value;
     status = play_function(on, run, stage_text(on, fields[CALL].value), function);
@@ -102,7 +102,7 @@ static mend_status play_function_result(stage *on, played_run *run, mend_str con
 static mend_status play_assistant(stage *on, played_run *run, const json_field fields[FIELD_COUNT], mend_str model) {
   mend_status status = stage_model_text(on, run, model, stage_content_text(on, fields[CONTENT].value));
   if (status == MEND_OK) status = play_tool_calls(on, run, fields[TOOL_CALLS].value);
-  if (status != MEND_OK || !json_is_object(fields[FUNCTION_CALL].value)) return status;
+  if (status != MEND_OK || !mend__json_is_object(fields[FUNCTION_CALL].value)) return status;
   return play_function_call(on, run, fields[FUNCTION_CALL].value);
 }
 
@@ -125,9 +125,9 @@ static mend_status play_message_text(stage *on, played_run *run, mend_str messag
 static mend_status play_conversation(stage *on, mend_str messages, mend_error *error) {
   played_run *run;
   mend_status status = stage_row_run(on, &run, error);
-  json_elements elements = json_elements_of(messages);
+  mend__json_items elements = mend__json_items_of(messages);
   mend_str message;
-  while (status == MEND_OK && json_elements_next(&elements, &message))
+  while (status == MEND_OK && mend__json_items_next(&elements, &message))
     status = play_message_text(on, run, message, (mend_str){NULL, 0});
   return status;
 }
@@ -137,7 +137,7 @@ static mend_status play_conversation(stage *on, mend_str messages, mend_error *e
 static mend_status play_usage(stage *on, played_run *run, const json_field fields[FIELD_COUNT], mend_str model) {
   enum { READ, WRITTEN, COUNT };
   json_field tokens[COUNT] = {JSON_FIELD("prompt_tokens"), JSON_FIELD("completion_tokens")};
-  if (!json_is_object(fields[USAGE].value)) return MEND_OK;
+  if (!mend__json_is_object(fields[USAGE].value)) return MEND_OK;
   json_fields_read(fields[USAGE].value, tokens, COUNT, NULL);
   const stage_tokens used = {
       .model = model, .input = json_count(tokens[READ].value), .output = json_count(tokens[WRITTEN].value)};
@@ -148,9 +148,9 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   json_field fields[FIELD_COUNT] = {MESSAGE_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (json_is_array(fields[MESSAGES].value)) return play_conversation(on, fields[MESSAGES].value, error);
+  if (mend__json_is_array(fields[MESSAGES].value)) return play_conversation(on, fields[MESSAGES].value, error);
   const mend_str chosen = chosen_message(fields[CHOICES].value);
-  if (!json_is_object(chosen) && !json_is_string(fields[ROLE].value)) {
+  if (!mend__json_is_object(chosen) && !mend__json_is_string(fields[ROLE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: a message has a string \"role\"");
   }
   if (anthropic_has_tool_blocks(fields[CONTENT].value)) {
@@ -162,7 +162,8 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   const mend_str model = stage_text(on, fields[MODEL].value);
   if (status == MEND_OK) status = play_usage(on, run, fields, model);
   if (status != MEND_OK) return status;
-  return json_is_object(chosen) ? play_message_text(on, run, chosen, model) : play_message(on, run, fields, model);
+  return mend__json_is_object(chosen) ? play_message_text(on, run, chosen, model)
+                                      : play_message(on, run, fields, model);
 }
 
 const format openai_chat_format = {

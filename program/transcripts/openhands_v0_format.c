@@ -36,16 +36,16 @@ static const char *const not_arguments[] = {"thought", "security_risk", NULL};
 /* ---- Is it one? -------------------------------------------------------------------------------------------- */
 
 static bool row_time(const json_field fields[FIELD_COUNT], uint64_t *ret_ns) {
-  return iso_time_read(json_string_inside(fields[TIMESTAMP].value), ret_ns);
+  return iso_time_read(mend__json_inside(fields[TIMESTAMP].value), ret_ns);
 }
 
 static format_view look_at_event(mend_str event) {
   json_field fields[FIELD_COUNT] = {EVENT_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(event, fields, FIELD_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
-  if (!json_is_string(fields[ACTION].value) && !json_is_string(fields[OBSERVATION].value)) {
+  if (!mend__json_is_string(fields[ACTION].value) && !mend__json_is_string(fields[OBSERVATION].value)) {
     return (format_view){.reason = "no \"action\" or \"observation\""};
   }
-  if (!json_is_string(fields[SOURCE].value)) return (format_view){.reason = "no \"source\""};
+  if (!mend__json_is_string(fields[SOURCE].value)) return (format_view){.reason = "no \"source\""};
   format_view view = {.fit = FIT_YES};
   view.has_ts = row_time(fields, &view.ts_ns);
   return view;
@@ -53,12 +53,12 @@ static format_view look_at_event(mend_str event) {
 
 /* An event, or an action with its observation. */
 static format_view look_at_step(mend_str step) {
-  return json_is_array(step) ? format_look_inside(step, look_at_event) : look_at_event(step);
+  return mend__json_is_array(step) ? format_look_inside(step, look_at_event) : look_at_event(step);
 }
 
 static format_view look(mend_str row) {
   const mend_str history = json_member(row, MEND_STR("history"));
-  return json_is_array(history) ? format_look_inside(history, look_at_step) : look_at_step(row);
+  return mend__json_is_array(history) ? format_look_inside(history, look_at_step) : look_at_step(row);
 }
 
 /* ---- Actions ----------------------------------------------------------------------------------------------- */
@@ -68,12 +68,12 @@ static format_view look(mend_str row) {
 static mend_status play_usage(stage *on, played_run *run, const json_field fields[FIELD_COUNT], mend_str response) {
   enum { ANSWER, MODEL, USAGE, COUNT };
   json_field answer[COUNT] = {JSON_FIELD("id"), JSON_FIELD("model"), JSON_FIELD("usage")};
-  if (json_is_object(response)) json_fields_read(response, answer, COUNT, NULL);
+  if (mend__json_is_object(response)) json_fields_read(response, answer, COUNT, NULL);
   const mend_str metrics = fields[METRICS].value;
   const mend_str total = json_member(metrics, MEND_STR("accumulated_token_usage"));
   bool *has_totals = stage_state(on, sizeof *has_totals, NULL);
   if (has_totals == NULL) return MEND_ENOMEM;
-  *has_totals |= json_is_object(total);
+  *has_totals |= mend__json_is_object(total);
   const mend_str usage = *has_totals ? total : answer[USAGE].value;
   const stage_tokens used = {.model = stage_text(on, answer[MODEL].value),
                              .input = json_count(json_member(usage, MEND_STR("prompt_tokens"))),
@@ -87,7 +87,7 @@ static bool is_thinking(const json_field fields[FIELD_COUNT]) {
 }
 
 static mend_status play_call(stage *on, played_run *run, const json_field fields[FIELD_COUNT], mend_str function) {
-  mend_str tool = json_is_string(function) ? function : fields[ACTION].value;
+  mend_str tool = mend__json_is_string(function) ? function : fields[ACTION].value;
   mend_str arguments = fields[ARGS].value; /* of thinking, the thought */
   if (!is_thinking(fields)) arguments = stage_without(on, arguments, not_arguments);
   if (json_string_is(fields[ACTION].value, MEND_STR("call_tool_mcp"))) {
@@ -100,7 +100,8 @@ static mend_status play_call(stage *on, played_run *run, const json_field fields
 static mend_status play_agent_action(stage *on, played_run *run, const json_field fields[FIELD_COUNT]) {
   enum { FUNCTION, RESPONSE, COUNT };
   json_field metadata[COUNT] = {JSON_FIELD("function_name"), JSON_FIELD("model_response")};
-  if (json_is_object(fields[CALL_METADATA].value)) json_fields_read(fields[CALL_METADATA].value, metadata, COUNT, NULL);
+  if (mend__json_is_object(fields[CALL_METADATA].value))
+    json_fields_read(fields[CALL_METADATA].value, metadata, COUNT, NULL);
   const mend_str action = fields[ACTION].value;
   const bool speaks = json_string_is(action, MEND_STR("message"));
   const mend_str said = json_member(fields[ARGS].value, speaks ? MEND_STR("content") : MEND_STR("thought"));
@@ -145,7 +146,7 @@ static mend_status play_state(stage *on, played_run *run, const json_field field
 static mend_status play_observation(stage *on, played_run *run, const json_field fields[FIELD_COUNT]) {
   const mend_str id = fields[CAUSE].value;
   if (json_string_is(fields[OBSERVATION].value, MEND_STR("agent_state_changed"))) return play_state(on, run, fields);
-  if (!json_is_number(id)) return MEND_OK;
+  if (!mend__json_is_number(id)) return MEND_OK;
   if (!stage_is_open(run, id) && json_string_is_any_of(fields[OBSERVATION].value, no_answers)) return MEND_OK;
   if (has_failed(fields)) return stage_error(on, run, id, stage_content_text(on, fields[CONTENT].value));
   return stage_result(on, run, id, fields[CONTENT].value);
@@ -157,8 +158,8 @@ static mend_status play_event(stage *on, played_run *run, const json_field field
   uint64_t ts_ns;
   const mend_status status = row_time(fields, &ts_ns) ? stage_at(on, ts_ns) : MEND_OK;
   if (status != MEND_OK) return status;
-  if (json_is_string(fields[OBSERVATION].value)) return play_observation(on, run, fields);
-  return json_is_string(fields[ACTION].value) ? play_action(on, run, fields) : MEND_OK;
+  if (mend__json_is_string(fields[OBSERVATION].value)) return play_observation(on, run, fields);
+  return mend__json_is_string(fields[ACTION].value) ? play_action(on, run, fields) : MEND_OK;
 }
 
 static mend_status play_event_text(stage *on, played_run *run, mend_str event) {
@@ -167,31 +168,32 @@ static mend_status play_event_text(stage *on, played_run *run, mend_str event) {
 }
 
 static mend_status play_pair(stage *on, played_run *run, mend_str pair) {
-  json_elements events = json_elements_of(pair);
+  mend__json_items events = mend__json_items_of(pair);
   mend_str event;
   mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&events, &event))
+  while (status == MEND_OK && mend__json_items_next(&events, &event))
     status = play_event_text(on, run, event);
   return status;
 }
 
 static mend_status play_history(stage *on, played_run *run, mend_str history) {
-  json_elements steps = json_elements_of(history);
+  mend__json_items steps = mend__json_items_of(history);
   mend_str step;
   mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&steps, &step))
-    status = json_is_array(step) ? play_pair(on, run, step) : play_event_text(on, run, step);
+  while (status == MEND_OK && mend__json_items_next(&steps, &step))
+    status = mend__json_is_array(step) ? play_pair(on, run, step) : play_event_text(on, run, step);
   return status;
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
   json_field fields[FIELD_COUNT] = {EVENT_FIELDS(JSON_FIELD_ENTRY)};
-  const bool pair = json_is_array(row->text);
+  const bool pair = mend__json_is_array(row->text);
   mend_status status = pair ? mend_json_check(row->text, MEND_JSON_DEPTH_MAX, error)
                             : json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  const bool whole_run = json_is_array(fields[HISTORY].value);
-  if (!pair && !whole_run && !json_is_string(fields[ACTION].value) && !json_is_string(fields[OBSERVATION].value)) {
+  const bool whole_run = mend__json_is_array(fields[HISTORY].value);
+  if (!pair && !whole_run && !mend__json_is_string(fields[ACTION].value) &&
+      !mend__json_is_string(fields[OBSERVATION].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: an event has a string \"action\" or \"observation\"");
   }
   const mend_run_options options = MEND_RUN_OPTIONS_INIT;

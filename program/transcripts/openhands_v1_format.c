@@ -19,7 +19,7 @@ static const char *const not_arguments[] = {"summary", "security_risk", "kind", 
 /* ---- Is it one? -------------------------------------------------------------------------------------------- */
 
 static bool row_time(const json_field fields[FIELD_COUNT], uint64_t *ret_ns) {
-  return iso_time_read(json_string_inside(fields[TIMESTAMP].value), ret_ns);
+  return iso_time_read(mend__json_inside(fields[TIMESTAMP].value), ret_ns);
 }
 
 static format_view look(mend_str row) {
@@ -30,7 +30,7 @@ static format_view look(mend_str row) {
                      json_string_ends_with(kind, MEND_STR("Observation")) ||
                      json_string_is(kind, MEND_STR("Condensation"));
   if (!known) return (format_view){.reason = "no \"kind\" of an event"};
-  if (!json_is_string(fields[SOURCE].value)) return (format_view){.reason = "no \"source\""};
+  if (!mend__json_is_string(fields[SOURCE].value)) return (format_view){.reason = "no \"source\""};
   format_view view = {.fit = FIT_YES};
   view.has_ts = row_time(fields, &view.ts_ns);
   return view;
@@ -46,7 +46,7 @@ static mend_status play_action(stage *on, played_run *run, const json_field fiel
   if (status != MEND_OK) return status;
   status = stage_call(on, run, id, stage_text(on, fields[TOOL].value), stage_without(on, arguments, not_arguments));
   const mend_str score = json_member(fields[CRITIC].value, MEND_STR("score"));
-  if (status != MEND_OK || !json_is_number(score)) return status;
+  if (status != MEND_OK || !mend__json_is_number(score)) return status;
   return stage_reading(on, run, id, MEND_STR("critic"), mend_json_double(score));
 }
 
@@ -54,9 +54,9 @@ static mend_status play_observation(stage *on, played_run *run, const json_field
   enum { CONTENT, IS_ERROR, EXIT_CODE, COUNT };
   json_field inside[COUNT] = {JSON_FIELD("content"), JSON_FIELD("is_error"), JSON_FIELD("exit_code")};
   const mend_str id = stage_text(on, fields[CALL_ID].value), observation = fields[OBSERVATION].value;
-  if (json_is_object(observation)) json_fields_read(observation, inside, COUNT, NULL);
+  if (mend__json_is_object(observation)) json_fields_read(observation, inside, COUNT, NULL);
   const mend_str content = inside[CONTENT].value.ptr != NULL ? inside[CONTENT].value : observation;
-  const bool failed = json_is_true(inside[IS_ERROR].value) || json_count(inside[EXIT_CODE].value) > 0;
+  const bool failed = mend__json_is_true(inside[IS_ERROR].value) || json_count(inside[EXIT_CODE].value) > 0;
   return failed ? stage_error(on, run, id, stage_content_text(on, content)) : stage_result(on, run, id, content);
 }
 
@@ -84,7 +84,7 @@ static stage_tokens read_metrics(stage *on, mend_str metrics) {
   enum { MODEL, COST, USAGE, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("model_name"), JSON_FIELD("accumulated_cost"),
                               JSON_FIELD("accumulated_token_usage")};
-  if (json_is_object(metrics)) json_fields_read(metrics, fields, COUNT, NULL);
+  if (mend__json_is_object(metrics)) json_fields_read(metrics, fields, COUNT, NULL);
   return (stage_tokens){.model = stage_text(on, fields[MODEL].value),
                         .input = json_count(json_member(fields[USAGE].value, MEND_STR("prompt_tokens"))),
                         .output = json_count(json_member(fields[USAGE].value, MEND_STR("completion_tokens"))),
@@ -145,7 +145,7 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   json_field fields[FIELD_COUNT] = {EVENT_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (!json_is_string(fields[KIND].value)) {
+  if (!mend__json_is_string(fields[KIND].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: an event has a string \"kind\"");
   }
   uint64_t ts_ns;

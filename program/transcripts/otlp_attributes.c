@@ -50,6 +50,9 @@ static const struct {
     NAMED("content", OTLP_CONTENT),
     NAMED("gen_ai.conversation.id", OTLP_SESSION),
     NAMED("session.id", OTLP_SESSION),
+    NAMED("mend.run.id", OTLP_RUN),
+    NAMED("mend.run.parent_id", OTLP_PARENT_RUN),
+    NAMED("mend.run.parent_call_id", OTLP_PARENT_CALL),
     NAMED("gen_ai.agent.name", OTLP_AGENT),
     NAMED("agent.name", OTLP_AGENT),
     NAMED("service.name", OTLP_AGENT),
@@ -91,11 +94,11 @@ static int rank_of(mend_str key) {
 }
 
 void otlp_attributes_read(mend_str array, otlp_attributes *to) {
-  json_elements elements = json_elements_of(array);
+  mend__json_items elements = mend__json_items_of(array);
   mend_str element;
-  while (json_elements_next(&elements, &element)) {
+  while (mend__json_items_next(&elements, &element)) {
     json_field fields[] = {JSON_FIELD("key"), JSON_FIELD("value")};
-    if (!json_is_object(element)) continue;
+    if (!mend__json_is_object(element)) continue;
     json_fields_read(element, fields, 2, NULL);
     const int rank = rank_of(fields[0].value);
     if (rank < 0 || fields[1].value.ptr == NULL) continue;

@@ -1,5 +1,5 @@
 /* What the attributes of a span mean: OpenTelemetry's own names for generative AI, and those of OpenInference,
- * OpenLLMetry, Pydantic AI and Vercel's AI SDK. */
+ * OpenLLMetry, Pydantic AI, Vercel's AI SDK and mend itself. */
 #ifndef MEND_PROGRAM_TRANSCRIPTS_OTLP_ATTRIBUTES_H
 #define MEND_PROGRAM_TRANSCRIPTS_OTLP_ATTRIBUTES_H
 
@@ -19,6 +19,9 @@ typedef enum otlp_meaning {
   OTLP_SAID,     /* the same as a text */
   OTLP_CONTENT,  /* what a person said, of a span's event */
   OTLP_SESSION,
+  OTLP_RUN, /* whose span it is, where a trace holds several runs; that run's parent, and the call that started it */
+  OTLP_PARENT_RUN,
+  OTLP_PARENT_CALL,
   OTLP_AGENT,
   OTLP_MESSAGE, /* of an error */
   OTLP_ERROR_TYPE,

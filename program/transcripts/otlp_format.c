@@ -7,20 +7,15 @@
 #include "program/transcripts/otlp_attributes.h"
 #include "program/transcripts/otlp_values.h"
 
-enum { RESOURCE_SPANS, SCOPE_SPANS, RESOURCE, RESOURCE_LOGS, RESOURCE_METRICS, ROW_COUNT };
-#define ROW_FIELDS                                                                                                     \
-  {                                                                                                                    \
-    JSON_FIELD("resourceSpans"), JSON_FIELD("scopeSpans"), JSON_FIELD("resource"), JSON_FIELD("resourceLogs"),         \
-        JSON_FIELD("resourceMetrics")                                                                                  \
-  }
+#define ROW_FIELDS(F)                                                                                                  \
+  F(RESOURCE_SPANS, "resourceSpans"), F(SCOPE_SPANS, "scopeSpans"), F(RESOURCE, "resource"),                           \
+      F(RESOURCE_LOGS, "resourceLogs"), F(RESOURCE_METRICS, "resourceMetrics")
+enum { ROW_FIELDS(JSON_FIELD_INDEX), ROW_COUNT };
 
-enum { TRACE, SPAN, PARENT, NAME, START, END, ATTRIBUTES, EVENTS, STATUS, SPAN_COUNT };
-#define SPAN_FIELDS                                                                                                    \
-  {                                                                                                                    \
-    JSON_FIELD("traceId"), JSON_FIELD("spanId"), JSON_FIELD("parentSpanId"), JSON_FIELD("name"),                       \
-        JSON_FIELD("startTimeUnixNano"), JSON_FIELD("endTimeUnixNano"), JSON_FIELD("attributes"),                      \
-        JSON_FIELD("events"), JSON_FIELD("status")                                                                     \
-  }
+#define SPAN_FIELDS(F)                                                                                                 \
+  F(TRACE, "traceId"), F(SPAN, "spanId"), F(PARENT, "parentSpanId"), F(NAME, "name"), F(START, "startTimeUnixNano"),   \
+      F(END, "endTimeUnixNano"), F(ATTRIBUTES, "attributes"), F(EVENTS, "events"), F(STATUS, "status")
+enum { SPAN_FIELDS(JSON_FIELD_INDEX), SPAN_COUNT };
 
 /* ---- Spans ------------------------------------------------------------------------------------------------- */
 
@@ -30,6 +25,7 @@ typedef struct span {
   otlp_attributes attributes;
   uint64_t start_ns, end_ns; /* end 0: it had not ended */
   bool failed;
+  bool is_of_trace;    /* its run is all of the trace */
   stage_moment moment; /* what all its moments have in common */
 } span;
 
@@ -45,15 +41,23 @@ static bool has_failed(mend_str status) {
   return json_count(code) == 2 || json_string_is(code, MEND_STR("STATUS_CODE_ERROR"));
 }
 
-/* Hexadecimal digits where the id can be read, else the id as it is. */
+/* A trace is a run, unless its spans say whose they are. Its id is hexadecimal digits where it can be read, else as it
+ * is. */
 static void name_run(stage *on, span *of, char digits[OTLP_TRACE_ID_SIZE]) {
   mend_run_options *run = &of->moment.run;
+  const mend_str own_id = otlp_text(on, &of->attributes, OTLP_RUN);
   run->id = stage_text(on, of->fields[TRACE].value);
   run->session_id = otlp_text(on, &of->attributes, OTLP_SESSION);
   run->agent = otlp_text(on, &of->attributes, OTLP_AGENT);
-  if (!otlp_trace_id(run->id, run->trace_id)) return;
-  otlp_trace_id_format(run->trace_id, digits);
-  run->id = mend_str_from(digits);
+  if (otlp_trace_id(run->id, run->trace_id)) {
+    otlp_trace_id_format(run->trace_id, digits);
+    run->id = mend_str_from(digits);
+  }
+  of->is_of_trace = own_id.len == 0;
+  if (of->is_of_trace) return;
+  run->id = own_id;
+  run->parent_id = otlp_text(on, &of->attributes, OTLP_PARENT_RUN);
+  run->parent_call = otlp_text(on, &of->attributes, OTLP_PARENT_CALL);
 }
 
 static mend_status tell(stage *on, span *of, stage_moment_kind kind, uint64_t wall_ns, mend_str text,
@@ -68,10 +72,10 @@ static mend_status tell(stage *on, span *of, stage_moment_kind kind, uint64_t wa
 /* Why a span failed: its status says so, else the exception among its events, else the class of the error. */
 static mend_str failure_of(stage *on, span *of) {
   const mend_str said = json_member(of->fields[STATUS].value, MEND_STR("message"));
-  if (json_string_inside(said).len > 0) return stage_text(on, said);
-  json_elements events = json_elements_of(of->fields[EVENTS].value);
+  if (mend__json_inside(said).len > 0) return stage_text(on, said);
+  mend__json_items events = mend__json_items_of(of->fields[EVENTS].value);
   mend_str event;
-  while (json_elements_next(&events, &event))
+  while (mend__json_items_next(&events, &event))
     otlp_attributes_read(json_member(event, MEND_STR("attributes")), &of->attributes);
   const mend_str message = otlp_text(on, &of->attributes, OTLP_MESSAGE);
   if (message.len > 0) return message;
@@ -111,16 +115,17 @@ static mend_status play_tool(stage *on, span *of, mend_error *error) {
 
 /* The first text in [{"role": "assistant", "parts": [{"type": "text", "content": "..."}]}]. */
 static mend_str text_in_messages(stage *on, mend_str messages) {
-  json_elements all = json_elements_of(messages);
+  mend__json_items all = mend__json_items_of(messages);
   mend_str message, part;
-  while (json_elements_next(&all, &message)) {
-    json_elements parts = json_elements_of(json_member(message, MEND_STR("parts")));
-    while (json_elements_next(&parts, &part)) {
+  while (mend__json_items_next(&all, &message)) {
+    mend__json_items parts = mend__json_items_of(json_member(message, MEND_STR("parts")));
+    while (mend__json_items_next(&parts, &part)) {
       const mend_str text = json_member(part, MEND_STR("content"));
-      if (!json_is_string(text) || !json_string_is(json_member(part, MEND_STR("type")), MEND_STR("text"))) continue;
+      if (!mend__json_is_string(text) || !json_string_is(json_member(part, MEND_STR("type")), MEND_STR("text")))
+        continue;
       mend__buffer_clear(&on->scratch);
       if (!mend__buffer_reserve(&on->scratch, text.len)) continue;
-      on->scratch.len = mend_json_unescape(json_string_inside(text), on->scratch.data);
+      on->scratch.len = mend_json_unescape(mend__json_inside(text), on->scratch.data);
       return mend__buffer_text(&on->scratch);
     }
   }
@@ -148,12 +153,12 @@ static mend_status play_model(stage *on, span *of, mend_error *error) {
 
 /* What people said while the agent was at work: the text in {"name": "gen_ai.user.message", "attributes": [...]}. */
 static mend_status play_messages(stage *on, span *of, mend_error *error) {
-  json_elements events = json_elements_of(of->fields[EVENTS].value);
+  mend__json_items events = mend__json_items_of(of->fields[EVENTS].value);
   mend_status status = MEND_OK;
   mend_str event;
-  while (status == MEND_OK && json_elements_next(&events, &event)) {
+  while (status == MEND_OK && mend__json_items_next(&events, &event)) {
     json_field fields[] = {JSON_FIELD("name"), JSON_FIELD("timeUnixNano"), JSON_FIELD("attributes")};
-    if (!json_is_object(event)) continue;
+    if (!mend__json_is_object(event)) continue;
     json_fields_read(event, fields, 3, NULL);
     if (!json_string_is(fields[0].value, MEND_STR("gen_ai.user.message"))) continue;
     const uint64_t at_ns = otlp_time(fields[1].value);
@@ -165,9 +170,9 @@ static mend_status play_messages(stage *on, span *of, mend_error *error) {
   return status;
 }
 
-/* Agents that work for another one of the same trace begin and end in the middle of its run. */
+/* Agents that work for another one of the same run begin and end in the middle of it. */
 static mend_status play_agent(stage *on, span *of, mend_error *error) {
-  if (json_string_inside(of->fields[PARENT].value).len > 0) return MEND_OK;
+  if (of->is_of_trace && mend__json_inside(of->fields[PARENT].value).len > 0) return MEND_OK;
   const mend_str name = of->moment.run.agent;
   mend_status status = tell(on, of, STAGE_AGENT_STARTS, of->start_ns, name, error);
   if (status == MEND_OK) status = play_messages(on, of, error);
@@ -175,8 +180,8 @@ static mend_status play_agent(stage *on, span *of, mend_error *error) {
 }
 
 static mend_status play_span(stage *on, mend_str text, mend_str resource, mend_error *error) {
-  json_field fields[SPAN_COUNT] = SPAN_FIELDS;
-  if (!json_is_object(text)) return MEND_OK;
+  json_field fields[SPAN_COUNT] = {SPAN_FIELDS(JSON_FIELD_ENTRY)};
+  if (!mend__json_is_object(text)) return MEND_OK;
   json_fields_read(text, fields, SPAN_COUNT, NULL);
   char digits[OTLP_TRACE_ID_SIZE];
   span of = {.fields = fields, .moment = {.run = MEND_RUN_OPTIONS_INIT}};
@@ -198,27 +203,27 @@ static mend_status play_span(stage *on, mend_str text, mend_str resource, mend_e
 
 /* Goes to the next span in a list of {"resource", "scopeSpans": [{"spans": [...]}]}. */
 typedef struct walk {
-  json_elements resources, scopes, spans;
+  mend__json_items resources, scopes, spans;
   mend_str resource;
 } walk;
 
 static walk walk_from(const json_field row[ROW_COUNT]) {
-  walk at = {.resources = json_elements_of(row[RESOURCE_SPANS].value),
-             .scopes = json_elements_of(row[SCOPE_SPANS].value),
-             .spans = {.done = true},
+  walk at = {.resources = mend__json_items_of(row[RESOURCE_SPANS].value),
+             .scopes = mend__json_items_of(row[SCOPE_SPANS].value),
+             .spans = {.ended = true},
              .resource = row[RESOURCE].value};
   return at;
 }
 
 static bool next_span(walk *at, mend_str *ret_span) {
   mend_str scope, batch;
-  while (!json_elements_next(&at->spans, ret_span)) {
-    if (json_elements_next(&at->scopes, &scope)) {
-      at->spans = json_elements_of(json_member(scope, MEND_STR("spans")));
-    } else if (json_elements_next(&at->resources, &batch)) {
-      json_field fields[ROW_COUNT] = ROW_FIELDS;
-      if (json_is_object(batch)) json_fields_read(batch, fields, ROW_COUNT, NULL);
-      at->scopes = json_elements_of(fields[SCOPE_SPANS].value);
+  while (!mend__json_items_next(&at->spans, ret_span)) {
+    if (mend__json_items_next(&at->scopes, &scope)) {
+      at->spans = mend__json_items_of(json_member(scope, MEND_STR("spans")));
+    } else if (mend__json_items_next(&at->resources, &batch)) {
+      json_field fields[ROW_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
+      if (mend__json_is_object(batch)) json_fields_read(batch, fields, ROW_COUNT, NULL);
+      at->scopes = mend__json_items_of(fields[SCOPE_SPANS].value);
       at->resource = fields[RESOURCE].value;
     } else {
       return false;
@@ -228,9 +233,10 @@ static bool next_span(walk *at, mend_str *ret_span) {
 }
 
 static format_view look(mend_str row) {
-  json_field fields[ROW_COUNT] = ROW_FIELDS;
+  json_field fields[ROW_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, ROW_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
-  const bool is_batch = json_is_array(fields[RESOURCE_SPANS].value) || json_is_array(fields[SCOPE_SPANS].value);
+  const bool is_batch =
+      mend__json_is_array(fields[RESOURCE_SPANS].value) || mend__json_is_array(fields[SCOPE_SPANS].value);
   if (!is_batch) return (format_view){.reason = "no \"resourceSpans\" or \"scopeSpans\""};
   format_view view = {.fit = FIT_YES};
   walk at = walk_from(fields);
@@ -243,11 +249,13 @@ static format_view look(mend_str row) {
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
-  json_field fields[ROW_COUNT] = ROW_FIELDS;
+  json_field fields[ROW_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, ROW_COUNT, error);
   if (status != MEND_OK) return status;
-  const bool is_batch = json_is_array(fields[RESOURCE_SPANS].value) || json_is_array(fields[SCOPE_SPANS].value);
-  const bool is_other = json_is_array(fields[RESOURCE_LOGS].value) || json_is_array(fields[RESOURCE_METRICS].value);
+  const bool is_batch =
+      mend__json_is_array(fields[RESOURCE_SPANS].value) || mend__json_is_array(fields[SCOPE_SPANS].value);
+  const bool is_other =
+      mend__json_is_array(fields[RESOURCE_LOGS].value) || mend__json_is_array(fields[RESOURCE_METRICS].value);
   if (!is_batch && !is_other) return mend_error_set(error, MEND_EINVAL, "not a batch: no \"resourceSpans\"");
   walk at = walk_from(fields);
   mend_str text;

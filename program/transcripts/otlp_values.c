@@ -5,35 +5,32 @@
 
 /* ---- Values ------------------------------------------------------------------------------------------------ */
 
-enum { STRING, INT, DOUBLE, BOOL, BYTES, ARRAY, KVLIST, KIND_COUNT };
-#define VALUE_FIELDS                                                                                                   \
-  {                                                                                                                    \
-    [STRING] = JSON_FIELD("stringValue"), [INT] = JSON_FIELD("intValue"), [DOUBLE] = JSON_FIELD("doubleValue"),        \
-    [BOOL] = JSON_FIELD("boolValue"), [BYTES] = JSON_FIELD("bytesValue"), [ARRAY] = JSON_FIELD("arrayValue"),          \
-    [KVLIST] = JSON_FIELD("kvlistValue")                                                                               \
-  }
+#define VALUE_FIELDS(F)                                                                                                \
+  F(STRING, "stringValue"), F(INT, "intValue"), F(DOUBLE, "doubleValue"), F(BOOL, "boolValue"),                        \
+      F(BYTES, "bytesValue"), F(ARRAY, "arrayValue"), F(KVLIST, "kvlistValue")
+enum { VALUE_FIELDS(JSON_FIELD_INDEX), KIND_COUNT };
 
 enum { DEPTH_MAX = 32 };
 
 mend_str otlp_string(mend_str any_value) {
   const mend_str text = json_member(any_value, MEND_STR("stringValue"));
-  return json_is_string(text) ? text : (mend_str){NULL, 0};
+  return mend__json_is_string(text) ? text : (mend_str){NULL, 0};
 }
 
 /* 64-bit integers are strings in protobuf's JSON. */
 static mend_str number_of(mend_str value) {
-  const mend_str inside = json_is_string(value) ? json_string_inside(value) : value;
-  const bool good = json_is_number(inside) && mend_json_check(inside, 1, NULL) == MEND_OK;
+  const mend_str inside = mend__json_is_string(value) ? mend__json_inside(value) : value;
+  const bool good = mend__json_is_number(inside) && mend_json_check(inside, 1, NULL) == MEND_OK;
   return good ? inside : (mend_str){NULL, 0};
 }
 
 static void append_value(mend__buffer *buffer, mend_str any_value, int depth);
 
 static void append_array(mend__buffer *buffer, mend_str array, int depth) {
-  json_elements elements = json_elements_of(json_member(array, MEND_STR("values")));
+  mend__json_items elements = mend__json_items_of(json_member(array, MEND_STR("values")));
   mend_str element;
   char separator = '[';
-  while (json_elements_next(&elements, &element)) {
+  while (mend__json_items_next(&elements, &element)) {
     mend__buffer_char(buffer, separator);
     append_value(buffer, element, depth);
     separator = ',';
@@ -42,14 +39,14 @@ static void append_array(mend__buffer *buffer, mend_str array, int depth) {
 }
 
 static void append_kvlist(mend__buffer *buffer, mend_str list, int depth) {
-  json_elements elements = json_elements_of(json_member(list, MEND_STR("values")));
+  mend__json_items elements = mend__json_items_of(json_member(list, MEND_STR("values")));
   mend_str element;
   char separator = '{';
-  while (json_elements_next(&elements, &element)) {
+  while (mend__json_items_next(&elements, &element)) {
     json_field fields[] = {JSON_FIELD("key"), JSON_FIELD("value")};
-    if (!json_is_object(element)) continue;
+    if (!mend__json_is_object(element)) continue;
     json_fields_read(element, fields, 2, NULL);
-    if (!json_is_string(fields[0].value)) continue;
+    if (!mend__json_is_string(fields[0].value)) continue;
     mend__buffer_char(buffer, separator);
     mend__buffer_str(buffer, fields[0].value);
     mend__buffer_char(buffer, ':');
@@ -60,12 +57,12 @@ static void append_kvlist(mend__buffer *buffer, mend_str list, int depth) {
 }
 
 static void append_value(mend__buffer *buffer, mend_str any_value, int depth) {
-  json_field fields[KIND_COUNT] = VALUE_FIELDS;
+  json_field fields[KIND_COUNT] = {VALUE_FIELDS(JSON_FIELD_ENTRY)};
   if (depth == DEPTH_MAX) {
     mend__buffer_str(buffer, any_value.ptr != NULL ? any_value : MEND_STR("null"));
     return;
   }
-  if (json_is_object(any_value)) json_fields_read(any_value, fields, KIND_COUNT, NULL);
+  if (mend__json_is_object(any_value)) json_fields_read(any_value, fields, KIND_COUNT, NULL);
   int kind = 0;
   while (kind < KIND_COUNT && fields[kind].value.ptr == NULL)
     kind++;
@@ -83,8 +80,8 @@ static void append_value(mend__buffer *buffer, mend_str any_value, int depth) {
 void otlp_append_json(mend__buffer *buffer, mend_str any_value) { append_value(buffer, any_value, 0); }
 
 static mend_str any_number(mend_str any_value) {
-  json_field fields[KIND_COUNT] = VALUE_FIELDS;
-  if (!json_is_object(any_value)) return (mend_str){NULL, 0};
+  json_field fields[KIND_COUNT] = {VALUE_FIELDS(JSON_FIELD_ENTRY)};
+  if (!mend__json_is_object(any_value)) return (mend_str){NULL, 0};
   json_fields_read(any_value, fields, KIND_COUNT, NULL);
   for (int kind = STRING; kind <= DOUBLE; kind++) {
     const mend_str number = number_of(fields[kind].value);

@@ -129,7 +129,7 @@ static void take_word(cursor *at) {
   } else if (mend_str_equal(word, MEND_STR("None"))) {
     mend__buffer_str(at->json, MEND_STR("null"));
   } else {
-    at->failed |= !json_is_number(word) || mend_json_check(word, 1, NULL) != MEND_OK;
+    at->failed |= !mend__json_is_number(word) || mend_json_check(word, 1, NULL) != MEND_OK;
     mend__buffer_str(at->json, word);
   }
 }

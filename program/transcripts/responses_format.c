@@ -24,8 +24,8 @@ static format_view look_at_item(mend_str item) {
   if (anthropic_has_tool_blocks(fields[CONTENT].value)) {
     return (format_view){.fit = FIT_NEVER, .reason = "tool_use or tool_result blocks, which are Anthropic's"};
   }
-  const bool message = !json_is_string(type) || json_string_is(type, MEND_STR("message"));
-  if (message && json_is_string(fields[ROLE].value)) return (format_view){.fit = FIT_MAYBE};
+  const bool message = !mend__json_is_string(type) || json_string_is(type, MEND_STR("message"));
+  if (message && mend__json_is_string(fields[ROLE].value)) return (format_view){.fit = FIT_MAYBE};
   return (format_view){.reason = "no \"type\" that an item has"};
 }
 
@@ -33,18 +33,18 @@ static format_view look(mend_str row) {
   json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, FIELD_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
   const mend_str input_items = fields[INPUT].value, output_items = fields[OUTPUT].value;
-  if (json_is_string(fields[TYPE].value)) return look_at_item(row);
-  if (json_is_array(output_items)) return format_look_inside(output_items, look_at_item);
-  return json_is_array(input_items) ? format_look_inside(input_items, look_at_item) : look_at_item(row);
+  if (mend__json_is_string(fields[TYPE].value)) return look_at_item(row);
+  if (mend__json_is_array(output_items)) return format_look_inside(output_items, look_at_item);
+  return mend__json_is_array(input_items) ? format_look_inside(input_items, look_at_item) : look_at_item(row);
 }
 
 /* ---- Playing it -------------------------------------------------------------------------------------------- */
 
 static mend_status play_items(stage *on, played_run *run, mend_str items, const responses_rules *rules) {
-  json_elements elements = json_elements_of(items);
+  mend__json_items elements = mend__json_items_of(items);
   mend_str item;
   mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&elements, &item))
+  while (status == MEND_OK && mend__json_items_next(&elements, &item))
     status = responses_play_item(on, run, item, rules);
   return status;
 }
@@ -52,7 +52,7 @@ static mend_status play_items(stage *on, played_run *run, mend_str items, const 
 static mend_status play_usage(stage *on, played_run *run, const json_field fields[FIELD_COUNT], mend_str model) {
   enum { READ, WRITTEN, COUNT };
   json_field tokens[COUNT] = {JSON_FIELD("input_tokens"), JSON_FIELD("output_tokens")};
-  if (!json_is_object(fields[USAGE].value)) return MEND_OK;
+  if (!mend__json_is_object(fields[USAGE].value)) return MEND_OK;
   json_fields_read(fields[USAGE].value, tokens, COUNT, NULL);
   const stage_tokens used = {
       .model = model, .input = json_count(tokens[READ].value), .output = json_count(tokens[WRITTEN].value)};
@@ -63,10 +63,10 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  const bool typed = json_is_string(fields[TYPE].value);
-  const bool request = !typed && json_is_array(fields[INPUT].value);
-  const bool response = !typed && json_is_array(fields[OUTPUT].value);
-  if (!typed && !request && !response && !json_is_string(fields[ROLE].value)) {
+  const bool typed = mend__json_is_string(fields[TYPE].value);
+  const bool request = !typed && mend__json_is_array(fields[INPUT].value);
+  const bool response = !typed && mend__json_is_array(fields[OUTPUT].value);
+  if (!typed && !request && !response && !mend__json_is_string(fields[ROLE].value)) {
     return mend_error_set(error, MEND_EINVAL, "not a row: an item has a string \"type\" or \"role\"");
   }
   const mend_run_options options = MEND_RUN_OPTIONS_INIT;

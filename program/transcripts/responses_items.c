@@ -57,9 +57,9 @@ static mend_str id_of(stage *on, const json_field fields[FIELD_COUNT]) {
 static mend_status play_own_result(stage *on, played_run *run, mend_str id, const json_field fields[FIELD_COUNT],
                                    mend_str result) {
   const mend_str error = fields[ERROR].value;
-  const mend_str message = json_is_object(error) ? json_member(error, MEND_STR("message")) : error;
+  const mend_str message = mend__json_is_object(error) ? json_member(error, MEND_STR("message")) : error;
   const bool failed = json_string_is(fields[STATUS].value, MEND_STR("failed"));
-  if (failed || json_is_string(message)) return stage_error(on, run, id, stage_text(on, message));
+  if (failed || mend__json_is_string(message)) return stage_error(on, run, id, stage_text(on, message));
   return stage_result(on, run, id, result);
 }
 
@@ -98,10 +98,10 @@ static mend_status play_message(stage *on, played_run *run, const json_field fie
 
 mend_status responses_play_item(stage *on, played_run *run, mend_str item, const responses_rules *rules) {
   json_field fields[FIELD_COUNT] = {ITEM_FIELDS(JSON_FIELD_ENTRY)};
-  if (!json_is_object(item)) return MEND_OK;
+  if (!mend__json_is_object(item)) return MEND_OK;
   json_fields_read(item, fields, FIELD_COUNT, NULL);
   const call_kind *kind = call_kind_of(fields[TYPE].value);
   if (kind != NULL) return play_call(on, run, kind, fields);
   if (is_output(fields[TYPE].value)) return play_output(on, run, fields, rules);
-  return json_is_string(fields[ROLE].value) ? play_message(on, run, fields, rules) : MEND_OK;
+  return mend__json_is_string(fields[ROLE].value) ? play_message(on, run, fields, rules) : MEND_OK;
 }

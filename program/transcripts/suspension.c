@@ -1,6 +1,7 @@
 #include "program/transcripts/suspension.h"
 
 #include "program/stage/played_run.h"
+#include "watchdogs/room.h"
 
 /* As often as this the usual distance, which is what mend takes for far too late itself. */
 enum { FAR_BEYOND = 10 };
@@ -21,14 +22,13 @@ static uint64_t gap_before(const suspension *seen, const mend__event_line *line)
   return is_polled && gap_ns / FAR_BEYOND > seen->longest_ns ? gap_ns : 0;
 }
 
-static mend_status tell_runs(stage *on, uint64_t gap_ns) {
-  mend_status status = MEND_OK;
-  for (played_run *run = on->oldest; run != NULL && status == MEND_OK; run = run->newer) {
-    mend_clock_rebased_event event = MEND_CLOCK_REBASED_EVENT_INIT;
-    event.gap_s = (double)gap_ns / (double)MEND_SECOND_NS;
-    status = mend_run_publish(run->run, &event.event);
-  }
-  return status;
+/* The watchdogs of all runs are told, and who listens once: a host is no matter of a single run. */
+static mend_status tell(stage *on, uint64_t gap_ns) {
+  const mend_status status = mend__bus_stood_still(on->bus, gap_ns);
+  if (status != MEND_OK || on->newest == NULL) return status;
+  mend_clock_rebased_event event = MEND_CLOCK_REBASED_EVENT_INIT;
+  event.gap_s = (double)gap_ns / (double)MEND_SECOND_NS;
+  return mend_run_publish(on->newest->run, &event.event);
 }
 
 mend_status suspension_note(suspension *seen, stage *on, const mend__event_line *line) {
@@ -40,5 +40,5 @@ mend_status suspension_note(suspension *seen, stage *on, const mend__event_line 
   if (is_usual && distance_ns > seen->longest_ns) seen->longest_ns = distance_ns;
   seen->last_ns = line->ts_ns;
   seen->was_tick = is_tick;
-  return gap_ns > 0 ? tell_runs(on, gap_ns) : MEND_OK;
+  return gap_ns > 0 ? tell(on, gap_ns) : MEND_OK;
 }

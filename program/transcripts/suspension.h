@@ -15,7 +15,7 @@ typedef struct suspension {
 } suspension;
 
 /* Takes a line with a time, before the stage's time moves to it. When the host stood still between the line before and
- * this one, every run of the stage is told: its deadlines move. */
+ * this one, the watchdogs of all runs are told: deadlines move. */
 mend_status suspension_note(suspension *seen, stage *on, const mend__event_line *line);
 
 #endif

@@ -5,29 +5,11 @@
 #include "program/transcripts/format.h"
 #include "program/transcripts/shell_calls.h"
 
-enum {
-  ACTION,
-  OBSERVATION,
-  RESPONSE,
-  THOUGHT,
-  STATE,
-  ROLE,
-  CONTENT,
-  TYPE,
-  AGENT,
-  CALLS,
-  CALL_IDS,
-  DEMO,
-  SOURCE,
-  FIELD_COUNT
-};
-#define ROW_FIELDS                                                                                                     \
-  {                                                                                                                    \
-    JSON_FIELD("action"), JSON_FIELD("observation"), JSON_FIELD("response"), JSON_FIELD("thought"),                    \
-        JSON_FIELD("state"), JSON_FIELD("role"), JSON_FIELD("content"), JSON_FIELD("message_type"),                    \
-        JSON_FIELD("agent"), JSON_FIELD("tool_calls"), JSON_FIELD("tool_call_ids"), JSON_FIELD("is_demo"),             \
-        JSON_FIELD("source")                                                                                           \
-  }
+#define ROW_FIELDS(F)                                                                                                  \
+  F(ACTION, "action"), F(OBSERVATION, "observation"), F(RESPONSE, "response"), F(THOUGHT, "thought"),                  \
+      F(STATE, "state"), F(ROLE, "role"), F(CONTENT, "content"), F(TYPE, "message_type"), F(AGENT, "agent"),           \
+      F(CALLS, "tool_calls"), F(CALL_IDS, "tool_call_ids"), F(DEMO, "is_demo"), F(SOURCE, "source")
+enum { ROW_FIELDS(JSON_FIELD_INDEX), FIELD_COUNT };
 
 /* Observations that hold these are the environment's own: the command did not do what it was to do. */
 static const char *const failures[] = {
@@ -44,22 +26,22 @@ static fit look_at_document(mend_str beginning) {
   enum { TRAJECTORY, HISTORY, MESSAGES, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("trajectory"), JSON_FIELD("history"), JSON_FIELD("messages")};
   json_fields_peek(beginning, fields, COUNT);
-  if (json_is_array(fields[TRAJECTORY].value)) return FIT_YES;
-  return json_is_array(fields[HISTORY].value) && fields[MESSAGES].value.ptr == NULL ? FIT_YES : FIT_MAYBE;
+  if (mend__json_is_array(fields[TRAJECTORY].value)) return FIT_YES;
+  return mend__json_is_array(fields[HISTORY].value) && fields[MESSAGES].value.ptr == NULL ? FIT_YES : FIT_MAYBE;
 }
 
 static bool is_step(const json_field fields[FIELD_COUNT]) {
-  return json_is_string(fields[ACTION].value) && json_is_string(fields[OBSERVATION].value);
+  return mend__json_is_string(fields[ACTION].value) && mend__json_is_string(fields[OBSERVATION].value);
 }
 
 static format_view look(mend_str row) {
-  json_field fields[FIELD_COUNT] = ROW_FIELDS;
+  json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, FIELD_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
-  if (json_is_string(fields[ROLE].value)) {
-    const bool told = json_is_string(fields[TYPE].value) || json_is_string(fields[AGENT].value);
+  if (mend__json_is_string(fields[ROLE].value)) {
+    const bool told = mend__json_is_string(fields[TYPE].value) || mend__json_is_string(fields[AGENT].value);
     return (format_view){.fit = told ? FIT_YES : FIT_NO, .reason = "messages without \"message_type\" or \"agent\""};
   }
-  if (json_is_string(fields[SOURCE].value)) {
+  if (mend__json_is_string(fields[SOURCE].value)) {
     return (format_view){.fit = FIT_NEVER, .reason = "a \"source\", which OpenHands has"};
   }
   if (!is_step(fields)) return (format_view){.reason = "no \"action\" with an \"observation\""};
@@ -130,7 +112,7 @@ static mend_status play_step(stage *on, played_run *run, talk *of, const json_fi
 static mend_status play_call(stage *on, played_run *run, mend_str call) {
   enum { ID, FUNCTION, COUNT };
   json_field fields[COUNT] = {JSON_FIELD("id"), JSON_FIELD("function")};
-  if (!json_is_object(call)) return MEND_OK;
+  if (!mend__json_is_object(call)) return MEND_OK;
   json_fields_read(call, fields, COUNT, NULL);
   const mend_str name = json_member(fields[FUNCTION].value, MEND_STR("name"));
   const mend_str arguments = json_member(fields[FUNCTION].value, MEND_STR("arguments"));
@@ -139,10 +121,10 @@ static mend_status play_call(stage *on, played_run *run, mend_str call) {
 
 static mend_status play_reply(stage *on, played_run *run, talk *of, const json_field fields[FIELD_COUNT]) {
   mend_status status = play_said(on, run, of, stage_content_text(on, fields[CONTENT].value));
-  json_elements calls = json_elements_of(fields[CALLS].value);
+  mend__json_items calls = mend__json_items_of(fields[CALLS].value);
   mend_str call;
   bool any = false;
-  while (status == MEND_OK && json_elements_next(&calls, &call)) {
+  while (status == MEND_OK && mend__json_items_next(&calls, &call)) {
     any = true;
     status = play_call(on, run, call);
   }
@@ -150,10 +132,10 @@ static mend_status play_reply(stage *on, played_run *run, talk *of, const json_f
 }
 
 static mend_status play_results(stage *on, played_run *run, mend_str call_ids, mend_str observation) {
-  json_elements ids = json_elements_of(call_ids);
+  mend__json_items ids = mend__json_items_of(call_ids);
   mend_str id;
   mend_status status = MEND_OK;
-  while (status == MEND_OK && json_elements_next(&ids, &id)) {
+  while (status == MEND_OK && mend__json_items_next(&ids, &id)) {
     const mend_str call = stage_text(on, id);
     status =
         is_failure(observation) ? stage_error(on, run, call, observation) : shell_result(on, run, call, observation);
@@ -163,21 +145,22 @@ static mend_status play_results(stage *on, played_run *run, mend_str call_ids, m
 
 static mend_status play_message(stage *on, played_run *run, talk *of, const json_field fields[FIELD_COUNT]) {
   const mend_str role = fields[ROLE].value;
-  const bool demo = json_is_true(fields[DEMO].value) || json_string_is(fields[TYPE].value, MEND_STR("demonstration"));
+  const bool demo =
+      mend__json_is_true(fields[DEMO].value) || json_string_is(fields[TYPE].value, MEND_STR("demonstration"));
   if (demo) return MEND_OK;
   if (json_string_is(role, MEND_STR("assistant"))) return play_reply(on, run, of, fields);
   const mend_str text = without_prompt(stage_content_text(on, fields[CONTENT].value));
-  if (json_is_array(fields[CALL_IDS].value)) return play_results(on, run, fields[CALL_IDS].value, text);
+  if (mend__json_is_array(fields[CALL_IDS].value)) return play_results(on, run, fields[CALL_IDS].value, text);
   if (of->commands.open) return shell_answer(on, run, &of->commands, text, is_failure(text));
   const bool asked = json_string_is(role, MEND_STR("user")) && !of->begun;
   return asked ? stage_user_message(on, run, text) : MEND_OK;
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
-  json_field fields[FIELD_COUNT] = ROW_FIELDS;
+  json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  const bool is_message = json_is_string(fields[ROLE].value);
+  const bool is_message = mend__json_is_string(fields[ROLE].value);
   if (!is_message && !is_step(fields)) {
     return mend_error_set(error, MEND_EINVAL, "not a step: no \"action\" with an \"observation\", and no \"role\"");
   }

@@ -5,7 +5,7 @@
 
 #include "mend/events.h"
 
-typedef enum test_type { TEST_STR, TEST_JSON, TEST_U64, TEST_F64, TEST_FLAG, TEST_HASH } test_type;
+typedef enum test_type { TEST_STR, TEST_JSON, TEST_U64, TEST_F64, TEST_RATIO, TEST_FLAG, TEST_HASH } test_type;
 
 typedef struct test_field {
   const char *name;
@@ -60,6 +60,7 @@ static inline void test_field_set(mend_any_event *event, const test_field *field
   };
   static const uint64_t integers[TEST_SAMPLES] = {1, 0, 7, (UINT64_C(1) << 53) + 1, UINT64_MAX - 1, 1000000007};
   static const double numbers[TEST_SAMPLES] = {0.1, 0, -0.0, 1e300, 5e-324, -123456789.125};
+  static const double ratios[TEST_SAMPLES] = {0.1, 0, -0.0, 1, 5e-324, 0.875};
   static const mend_hash hashes[TEST_SAMPLES] = {{1, 2}, {0, 1},        {UINT64_MAX, UINT64_MAX},
                                                  {1, 0}, {0xabcdef, 0}, {3, 3}};
   void *at = (char *)event + field->offset;
@@ -68,6 +69,7 @@ static inline void test_field_set(mend_any_event *event, const test_field *field
   case TEST_JSON: memcpy(at, &texts[sample], sizeof texts[sample]); break;
   case TEST_U64: memcpy(at, &integers[sample], sizeof integers[sample]); break;
   case TEST_F64: memcpy(at, &numbers[sample], sizeof numbers[sample]); break;
+  case TEST_RATIO: memcpy(at, &ratios[sample], sizeof ratios[sample]); break;
   case TEST_FLAG: *(bool *)at = true; break;
   case TEST_HASH: memcpy(at, &hashes[sample], sizeof hashes[sample]); break;
   }
@@ -75,7 +77,8 @@ static inline void test_field_set(mend_any_event *event, const test_field *field
 
 /* Equal to the bit, absent differing from empty. */
 static inline bool test_field_equal(const mend_any_event *a, const mend_any_event *b, const test_field *field) {
-  static const size_t sizes[] = {0, 0, sizeof(uint64_t), sizeof(double), sizeof(bool), sizeof(mend_hash)};
+  static const size_t sizes[] = {
+      0, 0, sizeof(uint64_t), sizeof(double), sizeof(double), sizeof(bool), sizeof(mend_hash)};
   const char *at_a = (const char *)a + field->offset, *at_b = (const char *)b + field->offset;
   if (field->type != TEST_STR && field->type != TEST_JSON) return memcmp(at_a, at_b, sizes[field->type]) == 0;
   const mend_str *text_a = (const mend_str *)at_a, *text_b = (const mend_str *)at_b;

@@ -369,10 +369,14 @@ static void memory_may_run_out(mend_run *run) {
   mend__buffer_init(&scratch, &allocator.base);
   mend__event_line line;
   mend_error error;
+  const mend_str escaped = MEND_STR("{\"note\":\"\\n\"}");
   mend_test_allocator_arm(&allocator, 1, false);
-  cr_assert_eq(mend__event_read(MEND_STR("{}"), MEND_STR("tick"), true, &scratch, &line, NULL, &error), MEND_ENOMEM);
+  cr_assert_eq(mend__event_read(MEND_STR("{}"), MEND_STR("tick"), true, &scratch, &line, NULL, &error), MEND_OK,
+               "without escapes no memory is needed");
+  cr_assert_eq(mend__event_read(escaped, MEND_STR("tick"), true, &scratch, &line, NULL, &error), MEND_ENOMEM);
   cr_assert_eq(error.status, MEND_ENOMEM);
-  cr_assert_eq(mend__event_read(MEND_STR("{}"), MEND_STR("tick"), true, &scratch, &line, NULL, &error), MEND_OK);
+  cr_assert_eq(mend__event_read(escaped, MEND_STR("tick"), true, &scratch, &line, NULL, &error), MEND_OK);
+  cr_assert(mend_str_equal(line.event.tick.note, MEND_STR("\n")));
   mend__buffer_free(&scratch);
   cr_assert_eq(allocator.blocks, 0);
 }

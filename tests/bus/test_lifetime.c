@@ -168,6 +168,47 @@ Test(bus_lifetime, a_long_chain_of_destroy_functions) {
   mend_bus_release(bus);
 }
 
+/* A component that has several subscriptions and closes those it has left with the first that goes. */
+typedef struct component {
+  mend_subscription *subscriptions[6];
+  unsigned destroyed;
+} component;
+
+static void close_the_rest(void *ctx) {
+  component *c = ctx;
+  c->destroyed++;
+  for (size_t i = 0; i < 6; i++)
+    mend_subscription_close(&c->subscriptions[i]);
+}
+
+Test(bus_lifetime, handles_may_be_closed_by_the_end_of_their_run_or_bus) {
+  static const char *const patterns[] = {"tool.before", "tool.*", "*"};
+  for (int of_run = 0; of_run < 2; of_run++) {
+    mend_test_allocator memory;
+    mend_test_allocator_init(&memory);
+    mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+    options.allocator = &memory.base;
+    mend_bus *bus;
+    mend_run *run;
+    component c = {.destroyed = 0};
+    mend_bus_new(&options, &bus, NULL);
+    mend_run_new(bus, NULL, &run, NULL);
+    for (size_t i = 0; i < 6; i++) {
+      const char *pattern = patterns[i % 3];
+      if (of_run) {
+        mend_run_subscribe(run, pattern, count, &c, close_the_rest, &c.subscriptions[i], NULL);
+      } else {
+        mend_bus_subscribe(bus, pattern, count, &c, close_the_rest, &c.subscriptions[i], NULL);
+      }
+    }
+    mend_run_release(run);
+    cr_assert_eq(c.destroyed, of_run ? 6u : 0u);
+    mend_bus_release(bus);
+    cr_assert_eq(c.destroyed, 6u);
+    cr_assert_eq(memory.blocks, 0u);
+  }
+}
+
 typedef struct last_wish {
   mend_bus *bus;
   mend_status subscribed, made, found;

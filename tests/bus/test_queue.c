@@ -190,7 +190,7 @@ static void take(mend_queue *queue, unsigned count) {
   }
 }
 
-static void the_waker_tells_of_the_first_event(scene *s) {
+static void the_waker_tells_of_the_first_event_and_of_the_end(scene *s) {
   mend_queue_options options = MEND_QUEUE_OPTIONS_INIT;
   options.capacity = 2;
   options.drop_oldest = true;
@@ -207,10 +207,15 @@ static void the_waker_tells_of_the_first_event(scene *s) {
     cr_assert_eq(s->wakes, steps[i].wakes, "step %zu", i);
   }
   mend_queue_stop(s->queue);
+  cr_assert_eq(s->wakes, 4u);
+  mend_queue_stop(s->queue);
   publish_note(s->run, 1);
   mend_queue_close(&s->queue);
   publish_note(s->run, 1);
-  cr_assert_eq(s->wakes, 3u);
+  cr_assert_eq(s->wakes, 4u);
+  open_queue(s, "*", &options);
+  mend_queue_close(&s->queue);
+  cr_assert_eq(s->wakes, 4u, "whoever closes it needs not be told");
 }
 
 /* ---- Ends ---- */
@@ -313,7 +318,7 @@ Test(queue, takes_and_gives) {
       a_run_has_queues_of_its_own,
       a_full_queue_needs_no_memory,
       a_failure_of_memory_is_a_drop,
-      the_waker_tells_of_the_first_event,
+      the_waker_tells_of_the_first_event_and_of_the_end,
       what_is_stopped_can_be_drained,
       an_event_of_a_run_that_has_gone_is_a_drop,
       closing_nothing_is_allowed,

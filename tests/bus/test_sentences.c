@@ -53,6 +53,8 @@ Test(sentences, of_topics_and_patterns) {
        "pattern \"tool*\": expected a topic (tool.before), all topics under a prefix (tool.*) or all (*)"},
       {"a b", MEND_EINVAL, "topic \"a b\": a name has no blanks and no control characters", MEND_EINVAL,
        "pattern \"a b\": expected a topic (tool.before), all topics under a prefix (tool.*) or all (*)"},
+      {"na\xefve", MEND_EINVAL, "topic \"na\xefve\": a name is UTF-8", MEND_EINVAL,
+       "pattern \"na\xefve\": expected a topic (tool.before), all topics under a prefix (tool.*) or all (*)"},
       {long_name, MEND_EINVAL,
        "topic \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\": a name has 1 to "
        "255 "

@@ -279,15 +279,17 @@ Test(hash, text) {
 
 /* ---- Without scratch of the caller's ---- */
 
-static mend_json_hash_result hash_alloc(mend_test_allocator *memory, mend_str text) {
+typedef mend_status hash_function(mend_str text, const mend_allocator *allocator, mend_json_hash_result *ret_result);
+
+static mend_json_hash_result hash_alloc(hash_function *hash, mend_test_allocator *memory, mend_str text) {
   mend_json_hash_result result;
-  cr_assert_eq(mend__json_hash_alloc(text, &memory->base, &result), MEND_OK);
+  cr_assert_eq(hash(text, &memory->base, &result), MEND_OK);
   cr_assert(!mend_hash_is_none(result.hash));
   cr_assert_eq(atomic_load(&memory->blocks), 0u);
   return result;
 }
 
-Test(hash, with_memory_of_its_own) {
+static void check_hash_alloc(hash_function *hash) {
   mend_test_allocator memory;
   mend_test_allocator_init(&memory);
   static const struct {
@@ -297,8 +299,8 @@ Test(hash, with_memory_of_its_own) {
               {{"no json", "no json"}, true},
               {{"", ""}, true}};
   for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-    const mend_json_hash_result first = hash_alloc(&memory, mend_str_from(same[i].texts[0]));
-    const mend_json_hash_result second = hash_alloc(&memory, mend_str_from(same[i].texts[1]));
+    const mend_json_hash_result first = hash_alloc(hash, &memory, mend_str_from(same[i].texts[0]));
+    const mend_json_hash_result second = hash_alloc(hash, &memory, mend_str_from(same[i].texts[1]));
     cr_assert(mend_hash_equal(first.hash, second.hash), "row %zu", i);
     cr_assert_eq(first.raw, same[i].raw, "row %zu", i);
   }
@@ -312,12 +314,18 @@ Test(hash, with_memory_of_its_own) {
     mend__buffer_char(&texts[order], '}');
   }
   const mend_str up = {texts[0].data, texts[0].len}, down = {texts[1].data, texts[1].len};
-  cr_assert(mend_hash_equal(hash_alloc(&memory, up).hash, hash_alloc(&memory, down).hash));
-  cr_assert(!hash_alloc(&memory, up).raw);
-  mend_json_hash_result result;
+  cr_assert(mend_hash_equal(hash_alloc(hash, &memory, up).hash, hash_alloc(hash, &memory, down).hash));
+  cr_assert(!hash_alloc(hash, &memory, up).raw);
+  mend_json_hash_result result = {{7, 7}, true};
   mend_test_allocator_arm(&memory, 1, false);
-  cr_assert_eq(mend__json_hash_alloc(up, &memory.base, &result), MEND_ENOMEM);
+  cr_assert_eq(hash(up, &memory.base, &result), MEND_ENOMEM);
+  cr_assert(result.hash.hi == 7 && result.raw, "untouched");
   cr_assert_eq(atomic_load(&memory.blocks), 0u);
   mend__buffer_free(&texts[0]);
   mend__buffer_free(&texts[1]);
+}
+
+Test(hash, with_memory_of_its_own) {
+  check_hash_alloc(mend__json_hash_alloc);
+  check_hash_alloc(mend__json_hash_loose_alloc);
 }

@@ -1,6 +1,7 @@
 #include "core/options_size.h"
 #include "support/mend_test.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* A struct in three versions of its header. */
@@ -58,6 +59,21 @@ Test(options_size, any_version_into_any_other) {
   newer.size = sizeof(size_t);
   cr_assert_eq(mend__options_take(&target, &newer, "v2", &error), MEND_OK, "nothing known, nothing taken");
   cr_assert_eq(target.a, 4u);
+}
+
+/* Elements of an older and of a newer version, which are as far apart as the first one says. */
+Test(options_size, lists_of_any_version) {
+  const v2 defaults = {sizeof defaults, 10, 20};
+  const v1 older[] = {{sizeof older[0], 1}, {sizeof older[0], 2}};
+  const v3 newer[] = {{sizeof newer[0], 1, 2, 0}, {sizeof newer[0], 3, 4, 0}, {sizeof newer[0], 5, 6, 7}};
+  v2 taken[3];
+  mend_error error;
+  cr_assert_eq(mend__options_take_list(NULL, &defaults, NULL, 0, "v2", &error), MEND_OK);
+  cr_assert_eq(mend__options_take_list(taken, &defaults, older, 2, "v2", &error), MEND_OK);
+  cr_assert(taken[0].a == 1 && taken[1].a == 2 && taken[1].b == 20 && taken[1].size == sizeof(v2));
+  cr_assert_eq(mend__options_take_list(taken, &defaults, newer, 2, "v2", &error), MEND_OK);
+  cr_assert(taken[1].a == 3 && taken[1].b == 4);
+  cr_assert_eq(mend__options_take_list(taken, &defaults, newer, 3, "v2", &error), MEND_EINVAL);
 }
 
 /* ---- The whole tree: the layout of a program whose stall group has `stall_extra` members more or fewer ---- */
@@ -184,5 +200,25 @@ Test(options_size, ranges) {
     const mend_status status = mend__options_check_range("a.b", cases[i].value, cases[i].min, cases[i].max, &error);
     cr_assert_eq(status, cases[i].sentence == NULL ? MEND_OK : MEND_EINVAL, "%zu", i);
     cr_assert_str_eq(error.message, cases[i].sentence != NULL ? cases[i].sentence : "");
+  }
+}
+
+Test(options_size, numbers_that_are_refused) {
+  static const struct {
+    double value;
+    const char *sentence;
+  } cases[] = {
+      {-0.5, "a.b: -0.5 is out of range, expected seconds > 0"},
+      {0.1, "a.b: 0.1 is out of range, expected seconds > 0"},
+      {-1.0 / 3, "a.b: -0.3333333333333333 is out of range, expected seconds > 0"},
+      {-2.5e-300, "a.b: -2.5e-300 is out of range, expected seconds > 0"},
+      {NAN, "a.b: NaN is out of range, expected seconds > 0"},
+      {-INFINITY, "a.b: -infinity is out of range, expected seconds > 0"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    mend_error error = MEND_ERROR_INIT;
+    cr_assert_eq(mend__options_refuse_number("a.b", cases[i].value, "seconds > 0", &error), MEND_EINVAL);
+    cr_assert_str_eq(error.message, cases[i].sentence);
+    cr_assert_eq(mend__options_refuse_number("a.b", cases[i].value, "seconds > 0", NULL), MEND_EINVAL);
   }
 }

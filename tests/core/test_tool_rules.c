@@ -27,6 +27,7 @@ static const struct {
     {"{\"*\": 1.5, \"run_*\": 2, \"run_sweep\": 3, \"run_s*\": 4}", false, "run", 1.5, NULL},
     {"{\"*\": 1.5}", false, "", 0, NULL},
     {"[\"id\", \"nonce\"]", true, "anything", 1, "[\"id\", \"nonce\"]"},
+    {"[]", true, "anything", 0, NULL},
     {"{\"search\": [\"query\"], \"s*\": []}", true, "search", 1, "[\"query\"]"},
     {"{\"search\": [\"query\"], \"s*\": []}", true, "see", 1, "[]"},
     {"{\"search\": [\"query\"], \"s*\": []}", true, "other", 0, NULL},

@@ -32,10 +32,11 @@ static inline mend_str described_text(described *to, mend_str value) {
 
 static inline void describe_part(described *to, mend_str value, mend_part *part) {
   enum { TEXT, IMAGE, MEDIA_TYPE, URL, CALL, NAME, ARGS, RESULT, IS_ERROR, THINKING, PROVIDER, SIGNATURE, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "text"},     {.name = "image"},    {.name = "media_type"},
-                                    {.name = "url"},      {.name = "call"},     {.name = "name"},
-                                    {.name = "args"},     {.name = "result"},   {.name = "is_error"},
-                                    {.name = "thinking"}, {.name = "provider"}, {.name = "signature"}};
+  mend__json_member fields[COUNT] = {
+      {.name = MEND_STR("text")},     {.name = MEND_STR("image")},    {.name = MEND_STR("media_type")},
+      {.name = MEND_STR("url")},      {.name = MEND_STR("call")},     {.name = MEND_STR("name")},
+      {.name = MEND_STR("args")},     {.name = MEND_STR("result")},   {.name = MEND_STR("is_error")},
+      {.name = MEND_STR("thinking")}, {.name = MEND_STR("provider")}, {.name = MEND_STR("signature")}};
   mend_str texts[COUNT];
   *part = (mend_part)MEND_PART_INIT;
   cr_assert(mend__json_fields_read(value, fields, COUNT), "not a part: %.*s", MEND_STR_ARG(value));
@@ -73,8 +74,8 @@ static inline void describe_message(described *to, mend_str value) {
   size_t count = 0;
   mend_str part;
   mend_error error = MEND_ERROR_INIT;
-  mend__json_elements elements = mend__json_elements_of(mend__json_find(value, "parts", NULL));
-  while (mend__json_elements_next(&elements, &part))
+  mend__json_items elements = mend__json_items_of(mend__json_find(value, "parts", NULL));
+  while (mend__json_items_next(&elements, &part))
     describe_part(to, part, &parts[count++]);
   const mend_role role = described_role(mend__json_find(value, "role", NULL));
   if (count == 0) {
@@ -96,19 +97,20 @@ static inline void describe_tool(described *to, mend_str value) {
 
 static inline void describe(mend_str text, described *to) {
   enum { MESSAGES, TOOLS, CHOICE, STREAM, MAX_TOKENS, TEMPERATURE, TOP_P, STOP, LOG_PROBS, EXTRA, COUNT };
-  mend__json_field fields[COUNT] = {{.name = "messages"}, {.name = "tools"},      {.name = "tool_choice"},
-                                    {.name = "stream"},   {.name = "max_tokens"}, {.name = "temperature"},
-                                    {.name = "top_p"},    {.name = "stop"},       {.name = "log_probs"},
-                                    {.name = "extra"}};
+  mend__json_member fields[COUNT] = {{.name = MEND_STR("messages")},    {.name = MEND_STR("tools")},
+                                     {.name = MEND_STR("tool_choice")}, {.name = MEND_STR("stream")},
+                                     {.name = MEND_STR("max_tokens")},  {.name = MEND_STR("temperature")},
+                                     {.name = MEND_STR("top_p")},       {.name = MEND_STR("stop")},
+                                     {.name = MEND_STR("log_probs")},   {.name = MEND_STR("extra")}};
   mend_str element;
   *to = (described){.request = MEND_MODEL_REQUEST_INIT};
   cr_assert_eq(mend_messages_new(NULL, &to->messages), MEND_OK);
   cr_assert(mend__json_fields_read(text, fields, COUNT), "not a request: %.*s", MEND_STR_ARG(text));
-  mend__json_elements messages = mend__json_elements_of(fields[MESSAGES].value);
-  while (mend__json_elements_next(&messages, &element))
+  mend__json_items messages = mend__json_items_of(fields[MESSAGES].value);
+  while (mend__json_items_next(&messages, &element))
     describe_message(to, element);
-  mend__json_elements tools = mend__json_elements_of(fields[TOOLS].value);
-  while (mend__json_elements_next(&tools, &element))
+  mend__json_items tools = mend__json_items_of(fields[TOOLS].value);
+  while (mend__json_items_next(&tools, &element))
     describe_tool(to, element);
   to->request.messages = to->messages;
   to->request.tools = to->tools;

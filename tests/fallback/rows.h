@@ -17,7 +17,7 @@ enum { TOLD, FAULTS, PROVIDER, MODEL, BACKUP, URL, FIRST_CONTENT, IDLE, ASKS, FI
 
 typedef struct row_case {
   mend_str line;
-  mend__json_field fields[FIELDS];
+  mend__json_member fields[FIELDS];
   char provider[32], base_url[256], good_url[256], names[2][64];
   size_t model_count, key_count;
   const char *ca_file; /* NULL: the system's */
@@ -37,7 +37,7 @@ static inline void read_case(row_case *c, mend_str line, const char *server) {
   char faults[128], model[32], backup[32];
   *c = (row_case){.line = line};
   for (int i = 0; i < FIELDS; i++)
-    c->fields[i].name = names[i];
+    c->fields[i].name = mend_str_from(names[i]);
   cr_assert(mend__json_fields_read(line, c->fields, FIELDS), "%.*s", MEND_STR_ARG(line));
   read_text(c, FAULTS, "", faults, sizeof faults);
   read_text(c, PROVIDER, "openai", c->provider, sizeof c->provider);
@@ -115,9 +115,9 @@ typedef struct answer {
 } answer;
 
 static inline void tell_attempts(answer *a, mend_str attempts) {
-  mend__json_elements elements = mend__json_elements_of(attempts);
+  mend__json_items elements = mend__json_items_of(attempts);
   mend_str element;
-  while (mend__json_elements_next(&elements, &element)) {
+  while (mend__json_items_next(&elements, &element)) {
     const mend_str class = mend__json_inside(mend__json_find(element, "class", NULL));
     if (mend_str_equal(class, MEND_STR("ok"))) continue;
     mend__buffer_str(&a->told, class);

@@ -49,8 +49,8 @@ static void count_gone(void *ctx) { ((relay *)ctx)->gone++; }
 
 static mend_status ask_next(relay *r) {
   const mend__listener listener = {pass_connected, pass_delta, pass_done, count_gone, r};
-  mend__attempt attempt = {.of = r->outer, .number = ++r->number, .listener = listener};
-  attempt.clocks = (mend_model_clocks){.connect_s = 1, .first_content_s = 2, .idle_s = 3};
+  mend__attempt attempt = {.of = r->outer, .asked = r->outer->asked, .number = ++r->number, .listener = listener};
+  attempt.asked.clocks = (mend_model_clocks){.connect_s = 1, .first_content_s = 2, .idle_s = 3};
   return mend__attempt_send(r->inner[r->number - 1], &attempt, &r->attempt);
 }
 

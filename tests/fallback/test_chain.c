@@ -48,10 +48,10 @@ static void take_step(troupe *t, mend_model_request *request, mend_str step) {
 
 /* Strings of a JSON array, each with a NUL behind, in `room`. */
 static size_t read_texts(mend_str array, char room[ACTORS][64], const char *texts[ACTORS + 1]) {
-  mend__json_elements elements = mend__json_elements_of(array);
+  mend__json_items elements = mend__json_items_of(array);
   mend_str element;
   size_t count = 0;
-  for (; mend__json_elements_next(&elements, &element); count++) {
+  for (; mend__json_items_next(&elements, &element); count++) {
     snprintf(room[count], sizeof room[count], "%.*s", MEND_STR_ARG(mend__json_inside(element)));
     texts[count] = room[count];
   }
@@ -60,8 +60,10 @@ static size_t read_texts(mend_str array, char room[ACTORS][64], const char *text
 }
 
 static void play_story(mend_str line) {
-  mend__json_field fields[] = {{.name = "profile"}, {.name = "models"},   {.name = "do"},   {.name = "log"},
-                               {.name = "names"},   {.name = "provider"}, {.name = "rows"}, {.name = "known"}};
+  mend__json_member fields[] = {{.name = MEND_STR("profile")}, {.name = MEND_STR("models")},
+                                {.name = MEND_STR("do")},      {.name = MEND_STR("log")},
+                                {.name = MEND_STR("names")},   {.name = MEND_STR("provider")},
+                                {.name = MEND_STR("rows")},    {.name = MEND_STR("known")}};
   cr_assert(mend__json_fields_read(line, fields, 8), "%.*s", MEND_STR_ARG(line));
   char part_room[ACTORS][64], name_room[ACTORS][64];
   const char *parts[ACTORS + 1], *names[ACTORS + 1] = {"a", "b", "c", "d"};
@@ -75,9 +77,9 @@ static void play_story(mend_str line) {
   snprintf(known, sizeof known, "%.*s", MEND_STR_ARG(fields[7].value));
   open_with_tables(&t, is_seed ? MEND_FALLBACK_SEED : MEND_FALLBACK_RESILIENT, provider, names, parts, rows, known);
   mend_model_request request = world_request(&t.w);
-  mend__json_elements steps = mend__json_elements_of(fields[2].value);
+  mend__json_items steps = mend__json_items_of(fields[2].value);
   mend_str step;
-  while (mend__json_elements_next(&steps, &step))
+  while (mend__json_items_next(&steps, &step))
     take_step(&t, &request, step);
   cr_assert(mend__json_says(fields[3].value, t.w.log), "%.*s\n got %s", MEND_STR_ARG(line), t.w.log);
   troupe_close(&t);

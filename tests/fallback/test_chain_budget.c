@@ -130,3 +130,58 @@ Test(chain_budget, a_chain_in_a_chain_is_sent_the_repaired_request) {
   mend_reply_clear(&a.reply);
   troupe_close(&t);
 }
+
+/* The first `count` models become a chain, which is the first target of another one, before the rest. */
+static void put_models_in_chain(troupe *t, size_t count, size_t all) {
+  const mend_fallback_options options = options_of(t, MEND_FALLBACK_RESILIENT);
+  mend_model *models[ACTORS], *targets[ACTORS];
+  for (size_t i = 0; i < all; i++)
+    models[i] = t->actors[i].model;
+  mend_model_release(t->chain);
+  cr_assert_eq(mend_fallback_of(models, count, &options, &targets[0], NULL), MEND_OK);
+  memcpy(&targets[1], &models[count], (all - count) * sizeof *models);
+  cr_assert_eq(mend_fallback_of(targets, 1 + all - count, &options, &t->chain, NULL), MEND_OK);
+  mend_model_release(targets[0]);
+}
+
+/* What a chain in a chain has taken of a request's money and attempts is not there any more for those behind it. */
+Test(chain_budget, a_chain_in_a_chain_spends_for_both) {
+  static const char *const three[] = {"a", "b", "c", NULL};
+  static const struct {
+    const char *parts[ACTORS + 1];
+    double max_cost_usd;
+    uint32_t max_attempts;
+    const char *log, *end, *requests;
+  } cases[] = {
+      {{"$", "5", "o"}, 0, 0, "a$ b5 co", "ok", "request(a,1,1) request(b,1,2) request(c,1,3) "},
+      {{"$", "5", "o"}, 0.450, 0, "a$ b5 co", "ok", "request(a,1,1) request(b,1,2) request(c,1,3) "},
+      {{"$", "5", "o"}, 0.430, 0, "a$ b5", "cost_limit", "request(a,1,1) request(b,1,2) "},
+      {{"$", "5", "o"}, 0.350, 0, "a$", "cost_limit", "request(a,1,1) "},
+      {{"5", "5", "o"}, 0, 3, "a5 b5 co", "ok", "request(a,1,1) request(b,1,2) request(c,1,3) "},
+      {{"5", "5", "o"}, 0, 2, "a5 b5", "overloaded", "request(a,1,1) request(b,1,2) "},
+      {{"5", "5", "o"}, 0, 1, "a5", "overloaded", "request(a,1,1) "},
+      {{"2o", "o", "o"}, 0, 2, "a2 ao", "ok", "request(a,1,1) request(a,1,2) "},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    troupe t;
+    answer a;
+    char requests[256] = "";
+    open_with_tables(&t, MEND_FALLBACK_RESILIENT, NULL, three, cases[i].parts, "",
+                     "{\"a\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 200},"
+                     " \"b\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 300},"
+                     " \"c\": {\"input_usd_per_mtok\": 1, \"output_usd_per_mtok\": 340}}");
+    put_models_in_chain(&t, 2, 3);
+    mend_model_request request = world_request(&t.w);
+    request.max_tokens = 1000;
+    request.max_cost_usd = cases[i].max_cost_usd;
+    request.max_attempts = cases[i].max_attempts;
+    mend_exchange_release(send_to(&t, &request, &a));
+    cr_assert_str_eq(t.w.log, cases[i].log, "%zu: %s", i, t.w.log);
+    cr_assert_str_eq(a.status == MEND_OK ? "ok" : a.type, cases[i].end, "%zu: %s %s", i, a.type, a.message);
+    for (const char *at = t.w.events; (at = strstr(at, "request(")) != NULL; at++)
+      snprintf(requests + strlen(requests), sizeof requests - strlen(requests), "%.*s ", (int)strcspn(at, ")") + 1, at);
+    cr_assert_str_eq(requests, cases[i].requests, "%zu: %s", i, requests);
+    mend_reply_clear(&a.reply);
+    troupe_close(&t);
+  }
+}

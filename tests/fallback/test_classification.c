@@ -40,7 +40,7 @@ enum {
 };
 
 typedef struct signal_case {
-  mend__json_field fields[FIELDS];
+  mend__json_member fields[FIELDS];
   char transport[64];
   mend__buffer body;
   mend_failure_signal signal;
@@ -50,7 +50,7 @@ static void read_signal(signal_case *c, mend_str line) {
   static const char *const names[FIELDS] = {"row",  "action", "transport", "provider",  "status",       "content_type",
                                             "body", "reused", "any_byte",  "streaming", "after_content"};
   for (size_t i = 0; i < FIELDS; i++)
-    c->fields[i].name = names[i];
+    c->fields[i].name = mend_str_from(names[i]);
   cr_assert(mend__json_fields_read(line, c->fields, FIELDS), "%.*s", MEND_STR_ARG(line));
   mend__buffer_init(&c->body, NULL);
   const mend_str transport = mend__json_inside(c->fields[TRANSPORT].value), body = c->fields[BODY].value;

@@ -162,19 +162,39 @@ Test(dialect_read, made_ids) {
 
 /* ---- A reply without end ---- */
 
-Test(dialect_read, too_many_calls) {
-  static const char event[] = "{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"now\"}}]}}]}";
+static void ignore_delta(void *ctx, const mend_delta *delta) { (void)ctx, (void)delta; }
+static void ignore_note(void *ctx, const mend_reply *partial) { (void)ctx, (void)partial; }
+static void ignore_cover(void *ctx, size_t at, size_t len) { (void)ctx, (void)at, (void)len; }
+
+#define GOOGLE(parts) "{\"candidates\":[{\"content\":{\"parts\":[" parts "]}}]}"
+
+enum { ENDLESS = MEND__DECODER_PARTS_MAX + 1000 };
+
+/* How often an event may come. */
+static const struct {
+  const char *event;
+  size_t times;
+} endless[] = {
+    {GOOGLE("{\"functionCall\":{\"name\":\"now\"}}"), MEND__DECODER_CALLS_MAX},
+    {GOOGLE("{\"text\":\"a\"},{\"text\":\"b\",\"thought\":true}"), MEND__DECODER_PARTS_MAX / 2},
+    {GOOGLE("{\"text\":\"a\"},{\"text\":\"b\",\"thoughtSignature\":\"s\"}"), MEND__DECODER_PARTS_MAX},
+    {GOOGLE("{\"thoughtSignature\":\"s\"}"), MEND__DECODER_PARTS_MAX},
+    {GOOGLE("{\"text\":\"a\"}"), ENDLESS}, /* one part */
+};
+
+Test(dialect_read, without_end) {
   mend_messages *messages = conversation();
-  mend__decoder decoder;
-  teller told;
-  teller_init(&told);
-  const mend__decoder_listener listener = teller_listener(&told);
-  mend__decoder_init(&decoder, &mend__dialect_google, messages, NULL, NULL, &listener);
-  for (size_t i = 0; i < MEND__DECODER_CALLS_MAX; i++)
-    cr_assert_eq(mend__decoder_event(&decoder, MEND_STR("message"), mend_str_from(event)), MEND__READING_MORE);
-  cr_assert_eq(mend__decoder_event(&decoder, MEND_STR("message"), mend_str_from(event)), MEND__READING_MALFORMED);
-  mend__decoder_free(&decoder);
-  teller_free(&told);
+  for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+    mend__decoder decoder;
+    size_t times = 0;
+    const mend__decoder_listener listener = {ignore_delta, ignore_note, ignore_cover, NULL};
+    mend__decoder_init(&decoder, &mend__dialect_google, messages, NULL, NULL, &listener);
+    while (times < ENDLESS &&
+           mend__decoder_event(&decoder, MEND_STR("message"), mend_str_from(endless[i].event)) == MEND__READING_MORE)
+      times++;
+    cr_assert_eq(times, endless[i].times, "%zu: %zu times", i, times);
+    mend__decoder_free(&decoder);
+  }
   mend_messages_free(messages);
 }
 
@@ -193,10 +213,6 @@ static const struct {
     {&mend__dialect_google,
      "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Paris\"}]}}],\"usageMetadata\":{\"promptTokenCount\":1}}"},
 };
-
-static void ignore_delta(void *ctx, const mend_delta *delta) { (void)ctx, (void)delta; }
-static void ignore_note(void *ctx, const mend_reply *partial) { (void)ctx, (void)partial; }
-static void ignore_cover(void *ctx, size_t at, size_t len) { (void)ctx, (void)at, (void)len; }
 
 Test(dialect_read, no_allocation) {
   const mend__decoder_listener listener = {ignore_delta, ignore_note, ignore_cover, NULL};

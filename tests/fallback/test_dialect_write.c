@@ -30,7 +30,7 @@ static void check_headers(const mend__wire *wire, mend_str expected, const char 
 
 enum { TITLE, MODEL, PATH, HEADERS, BODY, ERROR, CASE_FIELDS };
 
-static void check_written(const mend__wire *wire, const mend__json_field *fields, const char *title) {
+static void check_written(const mend__wire *wire, const mend__json_member *fields, const char *title) {
   const mend_str body = {wire->body.data, wire->body.len}, path = {wire->path.data, wire->path.len};
   mend_error error = MEND_ERROR_INIT;
   cr_assert_eq(mend_json_check(body, MEND_JSON_DEPTH_MAX, &error), MEND_OK, "%s: %s in %.*s", title, error.message,
@@ -45,8 +45,9 @@ static void check_written(const mend__wire *wire, const mend__json_field *fields
 }
 
 static void check_case(mend_str text) {
-  mend__json_field fields[CASE_FIELDS] = {{.name = "title"},   {.name = "model"}, {.name = "path"},
-                                          {.name = "headers"}, {.name = "body"},  {.name = "error"}};
+  mend__json_member fields[CASE_FIELDS] = {{.name = MEND_STR("title")}, {.name = MEND_STR("model")},
+                                           {.name = MEND_STR("path")},  {.name = MEND_STR("headers")},
+                                           {.name = MEND_STR("body")},  {.name = MEND_STR("error")}};
   described to;
   mend__wire wire;
   char title[128];
@@ -77,8 +78,8 @@ static void check_file(void *ctx, const char *name) {
   mend_error error = MEND_ERROR_INIT;
   cr_assert_eq(mend_json_check((mend_str){text, len}, MEND_JSON_DEPTH, &error), MEND_OK, "%s:%u:%u: %s", name,
                error.line, error.column, error.message);
-  mend__json_elements elements = mend__json_elements_of((mend_str){text, len});
-  for (; mend__json_elements_next(&elements, &element); ++*count)
+  mend__json_items elements = mend__json_items_of((mend_str){text, len});
+  for (; mend__json_items_next(&elements, &element); ++*count)
     check_case(element);
   free(text);
 }
@@ -112,6 +113,48 @@ Test(dialect_write, invalid_utf8) {
     cr_assert_not_null(strstr(wire.body.data, "u\xef\xbf\xbd"), "%s: %s", dialect->provider, wire.body.data);
     mend__wire_free(&wire);
     mend_messages_free(messages);
+  }
+}
+
+/* {"deep": {"deep": ... {} ...}} */
+static char *write_deep(size_t depth) {
+  mend__buffer text;
+  mend__buffer_init(&text, NULL);
+  for (size_t i = 1; i < depth; i++)
+    mend__buffer_str(&text, MEND_STR("{\"deep\":"));
+  mend__buffer_str(&text, MEND_STR("{}"));
+  for (size_t i = 1; i < depth; i++)
+    mend__buffer_char(&text, '}');
+  mend__buffer_char(&text, '\0');
+  return text.data;
+}
+
+/* As deep as docs/limits.md says; and where the request is so deep itself, nothing of it is left out silently. */
+Test(dialect_write, extra_and_depth) {
+  static const struct {
+    size_t extra, schema;
+    mend_status status;
+  } cases[] = {{100, 10, MEND_OK}, {MEND_JSON_DEPTH_MAX, 10, MEND_OK}, {1, MEND_JSON_DEPTH_MAX, MEND_EINVAL}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *extra = write_deep(cases[i].extra), *schema = write_deep(cases[i].schema);
+    described to;
+    mend__wire wire;
+    mend_error error = MEND_ERROR_INIT;
+    describe(MEND_STR("{\"messages\":[{\"role\":\"user\",\"text\":\"x\"}],\"tools\":[{\"name\":\"f\"}]}"), &to);
+    to.tools[0].schema = mend_str_from(schema);
+    to.request.extra = mend_str_from(extra);
+    dialect = &mend__dialect_openai;
+    mend__wire_init(&wire, NULL);
+    cr_assert_eq(mend__dialect_write(dialect, &to.request, MEND_STR("m"), NULL, &wire, &error), cases[i].status,
+                 "%zu: %s", i, error.message);
+    if (cases[i].status == MEND_OK) {
+      cr_assert_not_null(memmem(wire.body.data, wire.body.len, extra + 1, strlen(extra) - 1), "%zu", i);
+      cr_assert_not_null(memmem(wire.body.data, wire.body.len, schema, strlen(schema)), "%zu", i);
+    }
+    mend__wire_free(&wire);
+    described_free(&to);
+    free(extra);
+    free(schema);
   }
 }
 

@@ -120,6 +120,8 @@ Test(facts, mistakes_have_a_place_and_a_sentence) {
        "2:2: m: unknown member \"input_usd_per_mtk\"; did you mean input_usd_per_mtok?"},
       {"{\"m\": {\"colour\": 2}}", "1:8: m: unknown member \"colour\"; known are context_tokens, input_usd_per_mtok, "
                                    "output_usd_per_mtok, cached_input_usd_per_mtok"},
+      {"{\"m\": {\"context_tokens\": 1, \"context_tokens\": 2}}",
+       "1:29: m, context_tokens: expected it to be given once"},
       {"{\"m\": {\"context_tokens\": 0}}", "1:26: m, context_tokens: expected a whole number from 1 to 1000000000"},
       {"{\"m\": {\"context_tokens\": 1.5}}", "1:26: m, context_tokens: expected a whole number from 1 to 1000000000"},
       {"{\"m\": {\"context_tokens\": \"8k\"}}",

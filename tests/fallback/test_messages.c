@@ -93,6 +93,9 @@ Test(messages, fit_their_roles) {
   mend_error error;
   cr_assert_eq((int)mend_messages_add(messages, MEND_ROLE_USER, NULL, 0, &error), (int)MEND_EINVAL);
   cr_assert_str_eq(error.message, "a message without parts");
+  cr_assert_eq((int)mend_messages_add(messages, MEND_ROLE_USER, NULL, 2, &error), (int)MEND_EINVAL);
+  cr_assert_str_eq(error.message, "a message: parts is NULL, expected count (2) of them");
+  cr_assert_eq((int)mend_messages_add_result(messages, MEND_STR(""), MEND_STR("1"), false), (int)MEND_EINVAL);
   free_messages(&memory, messages);
 }
 

@@ -64,6 +64,22 @@ static void ask(world *w, mend_failure *failure, mend_status wanted, const char 
   mend_model_release(model);
 }
 
+/* A reply of zeroes is a mistake that is told, and does no harm. */
+static void ask_into_zeroes(world *w) {
+  static const mend_model_vtable vtable = {.size = sizeof vtable, .begin = answer_at_once};
+  mend_model *model;
+  mend_reply reply;
+  mend_error error = MEND_ERROR_INIT;
+  memset(&reply, 0, sizeof reply);
+  cr_assert_eq(mend_model_new(w->loop, &w->memory.base, &vtable, NULL, "p", "m", &model, NULL), MEND_OK);
+  const mend_model_request request = world_request(w);
+  cr_assert_eq((int)mend_model_ask(model, &request, &reply, &error), (int)MEND_EINVAL);
+  cr_assert_str_eq(error.message,
+                   "mend_reply: size is 0, start from the type's _INIT or set size to sizeof(mend_reply)");
+  mend_reply_clear(&reply);
+  mend_model_release(model);
+}
+
 Test(model, is_waited_for) {
   world w;
   mend_failure broken = MEND_FAILURE_INIT;
@@ -76,6 +92,7 @@ Test(model, is_waited_for) {
   world_open(&w);
   ask(&w, NULL, MEND_OK, "yes", "", "");
   ask(&w, &broken, MEND_EFAILED, "", "it is broken", "[1]");
+  ask_into_zeroes(&w);
   world_close(&w);
 }
 
@@ -150,7 +167,7 @@ Test(model, checks_requests) {
   CASE("request: messages: expected at least one", request.messages = NULL);
   CASE("request: messages: expected at least one", request.messages = none);
   CASE("request: temperature is -1, expected a number from 0", request.temperature = -1);
-  CASE("request: clocks.idle_s is nan, expected a number from 0", request.clocks.idle_s = MEND_NAN);
+  CASE("request: clocks.idle_s is NaN, expected a number from 0", request.clocks.idle_s = MEND_NAN);
   CASE("request: stop: expected a JSON array of strings", request.stop = MEND_STR("[1]"));
   CASE("request: stop: expected a JSON array of strings", request.stop = MEND_STR("\"a\""));
   CASE("request: extra: expected a JSON object", request.extra = MEND_STR("[]"));

@@ -367,10 +367,10 @@ static size_t next_asked(const storm *s, size_t number, size_t from) {
 
 /* The server was asked by no attempt but those in the ledger, in their order; what they tell of it is so. */
 static void check_attempts(const storm *s, const stream *of) {
-  mend__json_elements elements = mend__json_elements_of(mend__buffer_text(&of->attempts));
+  mend__json_items elements = mend__json_items_of(mend__buffer_text(&of->attempts));
   mend_str attempt;
   size_t place = next_asked(s, of->number, 0), answers = 0;
-  while (mend__json_elements_next(&elements, &attempt)) {
+  while (mend__json_items_next(&elements, &attempt)) {
     const mend_str target = mend__json_inside(mend__json_find(attempt, "target", NULL));
     const mend_str status = mend__json_find(attempt, "http_status", NULL);
     const bool is_ok = mend__json_says(mend__json_find(attempt, "class", NULL), "ok");

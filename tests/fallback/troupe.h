@@ -6,6 +6,8 @@
 #include "fallback/chain_internal.h"
 #include "fallback/world.h"
 
+#include <math.h>
+
 typedef struct act {
   char letter;
   const char *deltas; /* that are told first; NULL: none */
@@ -33,6 +35,8 @@ static const act acts[] = {
     {'w', NULL, true, NULL, 429, NULL, 1.5, false, false},
     {'W', NULL, true, NULL, 429, NULL, 30, false, false},
     {'%', NULL, true, NULL, 429, NULL, 1.5, false, false}, /* and has cost something */
+    {'V', NULL, true, NULL, 429, NULL, -1, false, false},  /* a wait that is none */
+    {'I', NULL, true, NULL, 429, NULL, HUGE_VAL, false, false},
     FAULT('r', "refused"),
     FAULT('d', "dns"),
     FAULT('z', "certificate"),

@@ -423,16 +423,17 @@ static void check_picture(const world *w, const char *run_id, size_t lines) {
   mend_free(NULL, again);
 }
 
-/* A thousand calls side by side in one run, each within the one before in another. */
-Test(tracer, a_thousand_spans_are_drawn) {
+/* Five thousand calls side by side in one run, each within the one before in another. */
+Test(tracer, ten_thousand_spans_are_drawn) {
+  enum { CALLS = 5000 };
   mend_tracer_options options = MEND_TRACER_OPTIONS_INIT;
-  options.finished_limit = 5000;
+  options.finished_limit = CALLS;
   world w;
   open_world(&w, &options);
   check_picture(&w, NULL, 0);
   new_run(&w, "wide", "");
   new_run(&w, "deep", "");
-  for (uint64_t call = 1; call <= 1000; call++) {
+  for (uint64_t call = 1; call <= CALLS; call++) {
     publish_call(w.runs[0], MEND_EVENT_TOOL_BEFORE, call);
     mend_clock_advance(w.clock, MILLISECOND);
     publish_call(w.runs[0], MEND_EVENT_TOOL_AFTER, call);
@@ -441,9 +442,9 @@ Test(tracer, a_thousand_spans_are_drawn) {
     within.within = call - 1;
     mend_run_publish(w.runs[1], &within.event);
   }
-  check_picture(&w, NULL, 2002);
-  check_picture(&w, "wide", 1001);
-  check_picture(&w, "deep", 1001);
+  check_picture(&w, NULL, 2 * CALLS + 2);
+  check_picture(&w, "wide", CALLS + 1);
+  check_picture(&w, "deep", CALLS + 1);
   check_picture(&w, "nobody", 0);
   close_world(&w);
 }

@@ -420,3 +420,50 @@ Test(workbench, threads) {
   cr_assert_eq(mend_workbench_each_recent(w.workbench, is_whole, NULL), 10u);
   close_world(&w);
 }
+
+/* Many runners at once: each makes, enters, works, leaves and lets go, and none of it is seen by another one's run. */
+enum { RUNNERS = 25 };
+
+typedef struct maker {
+  pthread_t thread;
+  mend_workbench *workbench;
+  mend_tools *tools;
+  unsigned aborted; /* after three calls */
+} maker;
+
+static void *make_many(void *ctx) {
+  maker *self = ctx;
+  mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+  options.tools = self->tools;
+  for (int i = 0; i < RUNNERS; i++) {
+    mend_healing_runner *runner = NULL;
+    if (mend_workbench_with_healing(self->workbench, &options, &runner, NULL) != MEND_OK) break;
+    self->aborted += call_in_a_loop(runner) == 3;
+    mend_healing_runner_release(runner);
+  }
+  return NULL;
+}
+
+Test(workbench, runners_are_made_by_threads) {
+  world w;
+  open_world(&w, 200, false);
+  const size_t files = mend_test_open_files();
+  maker makers[THREADS];
+  mend_tools *tools = new_tools(&w);
+  for (int i = 0; i < THREADS; i++) {
+    makers[i] = (maker){.workbench = w.workbench, .tools = tools};
+    cr_assert_eq(pthread_create(&makers[i].thread, NULL, make_many, &makers[i]), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(makers[i].thread, NULL);
+    cr_assert_eq(makers[i].aborted, (unsigned)RUNNERS, "%u", makers[i].aborted);
+  }
+  mend_tracer_stats stats = {.size = sizeof stats};
+  mend_tracer_get_stats(mend_workbench_tracer(w.workbench), &stats);
+  cr_assert_eq(stats.finished, 5u * THREADS * RUNNERS, "each run with its calls, the aborted one included");
+  cr_assert_eq(stats.open, 0u);
+  cr_assert_eq(stats.untraced, 0u);
+  cr_assert_eq(mend_test_open_files(), files, "no loop but the workbench's");
+  mend_tools_release(tools);
+  close_world(&w);
+}

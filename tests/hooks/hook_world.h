@@ -2,7 +2,7 @@
 #ifndef MEND_TESTS_HOOKS_HOOK_WORLD_H
 #define MEND_TESTS_HOOKS_HOOK_WORLD_H
 
-#include "hooks/hooks_internal.h"
+#include "hooks/boundary_internal.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"
 

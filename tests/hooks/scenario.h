@@ -1,380 +1,11 @@
 /* Scenarios as data: a line a step, and what is expected of it as one line of text. See
- * tests/data/hooks_boundary/README.md. Everything lives on a virtual clock and counted memory. */
+ * tests/data/hooks_boundary/README.md. */
 #ifndef MEND_TESTS_HOOKS_SCENARIO_H
 #define MEND_TESTS_HOOKS_SCENARIO_H
 
-#include "hooks/hooks_internal.h"
-#include "support/mend_test.h"
-#include "support/test_support.h"
-
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum { LOG_SIZE = 8192, PARTS_MAX = 16, CALLS_MAX = 512, KEPT_MAX = 8 };
-
-typedef struct log_text {
-  char text[LOG_SIZE];
-  size_t len;
-} log_text;
-
-/* A hook or a tool whose behaviour is written down: for each time it is asked one item, the last one from then on. */
-typedef struct scripted {
-  struct scenario *scenario;
-  char name[64];
-  char scripts[3][256]; /* before, after, on_error; of a tool the first */
-  unsigned asked[3];
-} scripted;
-
-typedef struct scenario {
-  mend_test_allocator memory;
-  mend_clock *clock;
-  mend_bus *bus;
-  mend_run *run;
-  mend_tools *tools;
-  mend_hooks *hooks;
-  mend_boundary *boundary;
-  scripted parts[PARTS_MAX];
-  size_t part_count;
-  mend__abort_frame frames[4];
-  size_t frame_count;
-  mend_token *token;         /* of the latest call that a tool was given */
-  mend_call *kept[KEPT_MAX]; /* by tools that answer later, the oldest first */
-  size_t kept_count;
-  unsigned started, done;
-  size_t threads; /* before there was a pool; 0: there is none */
-  log_text events, ran, result;
-  const char *place; /* file and line, for messages */
-  bool expects;      /* false: what is expected is not looked at (torture) */
-  size_t differences;
-
-  /* Every before must get one terminal event, and no two attempts of a call are open at once. */
-  unsigned befores[CALLS_MAX], ends[CALLS_MAX];
-} scenario;
-
-/* ---- Logs ---- */
-
-__attribute__((format(printf, 2, 3))) static inline void note(log_text *log, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const int len = vsnprintf(log->text + log->len, LOG_SIZE - log->len, format, arguments);
-  va_end(arguments);
-  cr_assert(len >= 0 && log->len + (size_t)len < LOG_SIZE);
-  log->len += (size_t)len;
-}
-
-static inline void note_word(log_text *log, const char *word) { note(log, "%s%s", log->len > 0 ? " " : "", word); }
-
-static inline void clear_log(log_text *log) {
-  log->len = 0;
-  log->text[0] = '\0';
-}
-
-/* ---- Events as words ---- */
-
-static inline void describe_end(log_text *word, const char *what, uint64_t attempt, mend_str tool, mend_str effective) {
-  note(word, "%s#%u:%.*s", what, (unsigned)attempt, MEND_STR_ARG(tool));
-  if (effective.ptr != NULL) note(word, ">%.*s", MEND_STR_ARG(effective));
-}
-
-static inline void describe_redirector(log_text *word, mend_str hook, mend_str reason) {
-  if (hook.ptr == NULL) return;
-  note(word, "<%.*s", MEND_STR_ARG(hook));
-  cr_assert(mend_str_equal(reason, MEND_STR("redirecting")), "%.*s", MEND_STR_ARG(reason));
-}
-
-static inline void describe_action(log_text *word, const mend_action_event *action) {
-  note(word, "action:%.*s=%.*s/%.*s", MEND_STR_ARG(action->hook), MEND_STR_ARG(action->action),
-       MEND_STR_ARG(action->decision));
-  if (action->policy_error.ptr != NULL) note(word, "!");
-}
-
-static inline void describe(log_text *word, const mend_event *event) {
-  const mend_any_event *any = (const mend_any_event *)(const void *)event;
-  if (event->call > 1) note(word, "%llu/", (unsigned long long)event->call);
-  switch (event->kind) {
-  case MEND_EVENT_TOOL_BEFORE:
-    describe_end(word, "before", any->tool_before.attempt, any->tool_before.tool_name, (mend_str)MEND_ABSENT);
-    break;
-  case MEND_EVENT_TOOL_AFTER:
-    describe_end(word, "after", any->tool_after.attempt, any->tool_after.tool_name, any->tool_after.effective_tool);
-    describe_redirector(word, any->tool_after.redirected_by, any->tool_after.redirect_reason);
-    break;
-  case MEND_EVENT_TOOL_ERROR:
-    describe_end(word, "error", any->tool_error.attempt, any->tool_error.tool_name, any->tool_error.effective_tool);
-    describe_redirector(word, any->tool_error.redirected_by, any->tool_error.redirect_reason);
-    note(word, "!%.*s", MEND_STR_ARG(any->tool_error.error_type));
-    break;
-  case MEND_EVENT_TOOL_SKIPPED:
-    describe_end(word, "skipped", any->tool_skipped.attempt, any->tool_skipped.tool_name,
-                 any->tool_skipped.effective_tool);
-    note(word, "@%.*s", MEND_STR_ARG(any->tool_skipped.hook));
-    break;
-  case MEND_EVENT_TOOL_ABORTED:
-    describe_end(word, "aborted", any->tool_aborted.attempt, any->tool_aborted.tool_name,
-                 any->tool_aborted.effective_tool);
-    note(word, "@%.*s", MEND_STR_ARG(any->tool_aborted.hook));
-    break;
-  case MEND_EVENT_TOOL_CANCELLED:
-    describe_end(word, "cancelled", any->tool_cancelled.attempt, any->tool_cancelled.tool_name,
-                 any->tool_cancelled.effective_tool);
-    describe_redirector(word, any->tool_cancelled.redirected_by, any->tool_cancelled.redirect_reason);
-    if (any->tool_cancelled.late_result) note(word, "~late");
-    break;
-  case MEND_EVENT_TOOL_REFUSED: note(word, "refused:%.*s", MEND_STR_ARG(any->tool_refused.tool_name)); break;
-  case MEND_EVENT_TOOL_PROGRESS: note(word, "progress:%.*s", MEND_STR_ARG(any->tool_progress.tool_name)); break;
-  case MEND_EVENT_HOOK_SHADOWED:
-    note(word, "shadowed:%.*s=%.*s", MEND_STR_ARG(any->hook_shadowed.hook), MEND_STR_ARG(any->hook_shadowed.decision));
-    break;
-  case MEND_EVENT_HOOK_FAILED: note(word, "failed:%.*s", MEND_STR_ARG(any->hook_failed.hook)); break;
-  case MEND_EVENT_DETECTION: note(word, "detection:%.*s", MEND_STR_ARG(any->detection.detector)); break;
-  case MEND_EVENT_ACTION: describe_action(word, &any->action); break;
-  case MEND_EVENT_RUN_RESET: note(word, "reset"); break;
-  default: note(word, "%.*s", MEND_STR_ARG(mend_event_kind_topic(event->kind))); break;
-  }
-}
-
-static inline void count_attempts(scenario *s, const mend_event *event) {
-  if (event->call >= CALLS_MAX) return;
-  switch (event->kind) {
-  case MEND_EVENT_TOOL_BEFORE:
-    cr_assert_eq(s->befores[event->call], s->ends[event->call], "%s: two attempts at once", s->place);
-    s->befores[event->call]++;
-    break;
-  case MEND_EVENT_TOOL_AFTER:
-  case MEND_EVENT_TOOL_ERROR:
-  case MEND_EVENT_TOOL_SKIPPED:
-  case MEND_EVENT_TOOL_ABORTED:
-  case MEND_EVENT_TOOL_CANCELLED: s->ends[event->call]++; break;
-  default: break;
-  }
-}
-
-/* Of what threads publish that a test has beside its own. */
-static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static inline mend_status on_event(void *ctx, const mend_event *event) {
-  scenario *s = ctx;
-  log_text word = {.len = 0};
-  describe(&word, event);
-  pthread_mutex_lock(&events_lock);
-  count_attempts(s, event);
-  note_word(&s->events, word.text);
-  pthread_mutex_unlock(&events_lock);
-  return MEND_OK;
-}
-
-/* ---- Scripts ---- */
-
-/* The item for this time: "word", "word=first", "word=first=second". */
-typedef struct item {
-  char text[128];
-  const char *word, *first, *second;
-} item;
-
-static inline item next_item(scripted *part, int which) {
-  item next = {.text = ""};
-  const char *at = part->scripts[which];
-  for (unsigned i = 0; i < part->asked[which] && strchr(at, ';') != NULL; i++)
-    at = strchr(at, ';') + 1;
-  part->asked[which]++;
-  const size_t len = strcspn(at, ";");
-  cr_assert(len < sizeof next.text);
-  memcpy(next.text, at, len);
-  next.text[len] = '\0';
-  return next;
-}
-
-/* Points into the item, which must stay in place. */
-static inline void split_item(item *next) {
-  next->word = next->text;
-  next->first = "";
-  next->second = "";
-  char *first = strchr(next->text, '=');
-  if (first == NULL) return;
-  *first = '\0';
-  next->first = first + 1;
-  char *second = strchr(first + 1, '=');
-  if (second == NULL) return;
-  *second = '\0';
-  next->second = second + 1;
-}
-
-static inline bool is(const item *next, const char *word) { return strcmp(next->word, word) == 0; }
-
-static inline mend_str optional(const char *text) {
-  return *text == '\0' || strcmp(text, "-") == 0 ? (mend_str)MEND_ABSENT : mend_str_from(text);
-}
-
-static inline void call_quietly(scenario *s, const char *tool) {
-  mend_result result = MEND_RESULT_INIT;
-  mend_boundary_call(s->boundary, mend_str_from(tool), (mend_str)MEND_ABSENT, NULL, &result);
-  mend_result_clear(&result);
-}
-
-static inline mend_status play_hook(scripted *part, int which, const char *phase, const mend_hook_call *call,
-                                    mend_decision *decision) {
-  scenario *s = part->scenario;
-  item next = next_item(part, which);
-  char word[512];
-  split_item(&next);
-  snprintf(word, sizeof word, "%s.%s(%.*s,%.*s)", part->name, phase, MEND_STR_ARG(call->tool_name),
-           MEND_STR_ARG(call->args));
-  note_word(&s->ran, word);
-  if (is(&next, "skip")) return mend_decision_skip(decision, MEND_STR("skipping"), optional(next.first));
-  if (is(&next, "redirect")) {
-    return mend_decision_redirect(decision, MEND_STR("redirecting"), optional(next.first), optional(next.second));
-  }
-  if (is(&next, "escalate")) return mend_decision_escalate(decision, mend_str_from(next.first));
-  if (is(&next, "abort")) return mend_decision_abort(decision, mend_str_from(next.first));
-  if (is(&next, "abort_run")) return mend_run_abort(s->run, mend_str_from(next.first), mend_str_from(part->name));
-  if (is(&next, "cancel")) {
-    if (s->token != NULL) mend_token_cancel(s->token, MEND_STR("by a hook"));
-    return mend_decision_redirect(decision, MEND_STR("redirecting"), mend_str_from(next.first), (mend_str)MEND_ABSENT);
-  }
-  if (is(&next, "call")) call_quietly(s, next.first);
-  return is(&next, "fail") ? MEND_EIO : MEND_OK;
-}
-
-static inline mend_status play_before(void *ctx, const mend_hook_call *call, mend_decision *decision) {
-  return play_hook(ctx, 0, "before", call, decision);
-}
-
-static inline mend_status play_after(void *ctx, const mend_hook_call *call, mend_decision *decision) {
-  return play_hook(ctx, 1, "after", call, decision);
-}
-
-static inline mend_status play_on_error(void *ctx, const mend_hook_call *call, mend_decision *decision) {
-  return play_hook(ctx, 2, "on_error", call, decision);
-}
-
-/* An abort in a step of the tool's own, which does not reach the tool's call. */
-static inline void abort_in_a_step(scenario *s, const char *tool) {
-  mend__abort_frame step;
-  mend__frame_open(s->boundary->run_state, &step);
-  mend_run_abort(s->run, MEND_STR("in a step"), MEND_STR("test"));
-  call_quietly(s, tool);
-  mend__frame_close(s->boundary->run_state, &step);
-}
-
-/* Does what its script says next. */
-static inline mend_status play_part(scripted *part, mend_call *call) {
-  scenario *s = part->scenario;
-  item next = next_item(part, 0);
-  split_item(&next);
-  mend_token_release(s->token);
-  s->token = mend_token_retain(mend_call_token(call));
-  if (is(&next, "keep")) {
-    cr_assert(s->kept_count < KEPT_MAX);
-    s->kept[s->kept_count++] = mend_call_retain(call);
-    return MEND_OK;
-  }
-  if (is(&next, "none")) return MEND_OK;
-  if (is(&next, "status")) return MEND_EIO;
-  if (is(&next, "fail")) return mend_call_fail(call, mend_str_from(next.first), mend_str_from(next.second));
-  if (is(&next, "escalate")) return mend_call_escalate(call, optional(next.first));
-  if (is(&next, "text")) return mend_call_succeed_text(call, mend_str_from(next.first));
-  if (is(&next, "args")) return mend_call_succeed(call, mend_call_args(call));
-  if (is(&next, "note")) return mend_call_succeed_text(call, mend_call_note(call));
-  if (is(&next, "fail_note")) return mend_call_fail(call, MEND_STR("noted"), mend_call_note(call));
-  if (is(&next, "call")) call_quietly(s, next.first);
-  if (is(&next, "confine")) abort_in_a_step(s, next.first);
-  if (is(&next, "abort") || is(&next, "abort_reset"))
-    mend_run_abort(s->run, mend_str_from(next.first), mend_str_from(part->name));
-  if (is(&next, "abort_reset")) mend_run_reset(s->run, MEND_STR("at once"));
-  if (is(&next, "cancel") || is(&next, "stop")) mend_token_cancel(mend_call_token(call), MEND_STR("enough"));
-  if (is(&next, "stop")) return MEND_ECANCELLED;
-  if (is(&next, "remove")) mend_tools_remove(s->tools, mend_call_tool(call));
-  if (is(&next, "progress")) mend_call_progress(call, 7, MEND_STR("going on"));
-  if (is(&next, "sleep")) mend_clock_advance(s->clock, strtoull(next.first, NULL, 10) * MEND_SECOND_NS);
-  mend_call_succeed(call, is(&next, "ok") ? mend_str_from(next.first) : MEND_STR("1"));
-  if (is(&next, "twice")) return mend_call_succeed(call, MEND_STR("2")) == MEND_EEXIST ? MEND_OK : MEND_EINVAL;
-  return MEND_OK;
-}
-
-static inline mend_status play_tool(void *ctx, mend_call *call) {
-  scripted *part = ctx;
-  char word[512];
-  snprintf(word, sizeof word, "%s(%.*s)", part->name, MEND_STR_ARG(mend_call_args(call)));
-  note_word(&part->scenario->ran, word);
-  return play_part(part, call);
-}
-
-/* ---- Policies ---- */
-
-static inline mend_status policy_abort(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  (void)ctx;
-  *ret_action = mend_action_abort("%.*s_found", MEND_STR_ARG(detection->detector));
-  return MEND_OK;
-}
-
-static inline mend_status policy_observe(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  (void)ctx;
-  (void)detection;
-  *ret_action = mend_action_none();
-  return MEND_OK;
-}
-
-static inline mend_status policy_escalate(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  (void)ctx;
-  *ret_action = mend_action_escalate("%.*s?", MEND_STR_ARG(detection->detector));
-  return MEND_OK;
-}
-
-/* Asks about loops, aborts on all else. */
-static inline mend_status policy_mixed(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  const bool is_loop = mend_str_equal(detection->detector, MEND_STR("loop"));
-  return is_loop ? policy_escalate(ctx, detection, ret_action) : policy_abort(ctx, detection, ret_action);
-}
-
-static inline mend_status policy_fail(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  policy_abort(ctx, detection, ret_action);
-  return MEND_EIO;
-}
-
-static inline mend_status policy_unknown(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  policy_abort(ctx, detection, ret_action);
-  ret_action->kind = (mend_action_kind)99;
-  return MEND_OK;
-}
-
-static inline mend_status policy_endless(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  policy_abort(ctx, detection, ret_action);
-  memset(ret_action->text, 'x', sizeof ret_action->text);
-  return MEND_OK;
-}
-
-/* Calls the boundary it works for: its calls are made, not decided about twice. */
-static inline mend_status policy_call(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  call_quietly(ctx, "helper");
-  return policy_abort(ctx, detection, ret_action);
-}
-
-/* Calls twice what it is not about: what comes of that is decided about too, by the same round. */
-static inline mend_status policy_twice(void *ctx, const mend_detection *detection, mend_action *ret_action) {
-  if (!mend_str_equal(detection->tool_name, MEND_STR("helper"))) {
-    call_quietly(ctx, "helper");
-    call_quietly(ctx, "helper");
-  }
-  *ret_action = mend_action_none();
-  return MEND_OK;
-}
-
-static inline mend_policy find_policy(const char *name) {
-  static const struct {
-    const char *name;
-    mend_policy policy;
-  } policies[] = {
-      {"default", NULL},       {"abort", policy_abort}, {"observe", policy_observe}, {"escalate", policy_escalate},
-      {"mixed", policy_mixed}, {"fail", policy_fail},   {"unknown", policy_unknown}, {"endless", policy_endless},
-      {"call", policy_call},   {"twice", policy_twice}};
-  for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
-    if (strcmp(policies[i].name, name) == 0) return policies[i].policy;
-  }
-  cr_fail("no policy %s", name);
-  return NULL;
-}
+#include "hooks/scope.h"
+#include "scenario_events.h"
+#include "scenario_parts.h"
 
 /* ---- The world ---- */
 
@@ -383,6 +14,9 @@ static inline mend_status scenario_try_open(scenario *s) {
   mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
   mend_status status = mend_clock_new_virtual(
       &s->memory.base, (mend_time){1000 * MEND_SECOND_NS, UINT64_C(1700000000) * MEND_SECOND_NS}, &s->clock);
+  s->lingers = (gate)GATE_INIT;
+  s->may_end = (gate)GATE_INIT;
+  s->ended = (gate)GATE_INIT;
   bus_options.allocator = &s->memory.base;
   bus_options.clock = s->clock;
   bus_options.id_seed = 7;
@@ -595,6 +229,55 @@ static inline void cancel_call(scenario *s, char *rest) {
             mend_status_name(mend_run_cancel_call(s->run, number, optional(take_word(&rest)))) + strlen("MEND_"));
 }
 
+/* ---- The end of a scope, and tools that outlive it ---- */
+
+/* Without waiting for anybody. */
+static inline void leave_scope_of(scenario *s, char *rest) {
+  (void)rest;
+  char word[32];
+  mend__boundary_close(s->boundary);
+  snprintf(word, sizeof word, "left=%zu", mend__boundary_drain(s->boundary, MEND_STR("over"), 0));
+  note_word(&s->ran, word);
+}
+
+static inline void set_pool(scenario *s, char *rest) {
+  const uint32_t threads = (uint32_t)strtoul(take_word(&rest), NULL, 10);
+  mend_tools_set_pool(s->tools, threads, (uint32_t)strtoul(take_word(&rest), NULL, 10), NULL);
+}
+
+static inline void await_lingering(scenario *s, char *rest) {
+  (void)rest;
+  gate_await(&s->lingers, 1);
+}
+
+static inline void end_lingering(scenario *s, char *rest) {
+  (void)rest;
+  gate_add(&s->may_end);
+  gate_await(&s->ended, 1);
+}
+
+/* ---- Flows ---- */
+
+enum { BATCH_MAX = 8 };
+
+/* Its result is the status, and those of the calls. */
+static inline void make_all(scenario *s, char *rest) {
+  mend_batch_call calls[BATCH_MAX];
+  size_t count = 0;
+  for (char *word; *(word = take_word(&rest)) != '\0'; count++) {
+    cr_assert(count < BATCH_MAX, "%s", s->place);
+    calls[count] = (mend_batch_call)MEND_BATCH_CALL_INIT;
+    calls[count].tool = mend_str_from(word);
+  }
+  const mend_status status = mend_boundary_call_all(s->boundary, calls, count);
+  clear_log(&s->result);
+  note(&s->result, "%s:", mend_status_name(status) + strlen("MEND_"));
+  for (size_t i = 0; i < count; i++) {
+    note_word(&s->result, mend_status_name(calls[i].status) + strlen("MEND_"));
+    mend_result_clear(&calls[i].result);
+  }
+}
+
 static inline void make_retry(scenario *s, char *rest) {
   mend_retry_options options = MEND_RETRY_OPTIONS_INIT;
   mend_result result = MEND_RESULT_INIT;
@@ -659,17 +342,25 @@ static inline void expect_events(scenario *s, char *rest) { expect(s, &s->events
 static inline void expect_ran(scenario *s, char *rest) { expect(s, &s->ran, rest); }
 static inline void expect_result(scenario *s, char *rest) { expect(s, &s->result, rest); }
 
+/* Where allocations fail nothing behind this line is played. */
+static inline void need_memory(scenario *s, char *rest) {
+  (void)s;
+  (void)rest;
+}
+
 static inline void play_line(scenario *s, char *line) {
   static const struct {
     const char *word;
     void (*play)(scenario *s, char *rest);
-  } steps[] = {{"hook", add_hook},          {"tool", add_tool},       {"async", add_async_tool},
-               {"pooled", add_pooled_tool}, {"start", start_call},    {"answer", answer_kept},
-               {"cancel", cancel_call},     {"watch", watch},         {"watchdog", add_watchdog_hook},
-               {"call", make_call},         {"retry", make_retry},    {"confidence", publish_confidence},
-               {"frame", open_frame},       {"unframe", close_frame}, {"abort", abort_run},
-               {"abort_on", abort_on},      {"reset", reset_run},     {"advance", advance},
-               {"events", expect_events},   {"ran", expect_ran},      {"result", expect_result}};
+  } steps[] = {{"hook", add_hook},          {"tool", add_tool},    {"async", add_async_tool},
+               {"pooled", add_pooled_tool}, {"start", start_call}, {"answer", answer_kept},
+               {"cancel", cancel_call},     {"watch", watch},      {"watchdog", add_watchdog_hook},
+               {"call", make_call},         {"retry", make_retry}, {"confidence", publish_confidence},
+               {"all", make_all},           {"pool", set_pool},    {"leave", leave_scope_of},
+               {"await", await_lingering},  {"go", end_lingering}, {"frame", open_frame},
+               {"unframe", close_frame},    {"abort", abort_run},  {"abort_on", abort_on},
+               {"needs", need_memory},      {"reset", reset_run},  {"advance", advance},
+               {"events", expect_events},   {"ran", expect_ran},   {"result", expect_result}};
   char *rest = line;
   const char *word = take_word(&rest);
   for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -700,6 +391,7 @@ static inline size_t play_case(scenario *s, const char *name, unsigned line, con
   if (expects) cr_assert_eq(status, MEND_OK);
   for (char *each; status == MEND_OK && (each = strsep(&rest, "\n")) != NULL;) {
     snprintf(place, sizeof place, "%s:%u", name, ++line);
+    if (!expects && strcmp(each, "needs memory") == 0) break;
     if (*each != '\0' && *each != '#') play_line(s, each);
   }
   scenario_close(s);

@@ -1,6 +1,6 @@
 /* Who waits in a run for something that is no call hears of its abort. */
 #include "hooks/abort_watch.h"
-#include "hooks/hooks_internal.h"
+#include "hooks/boundary_internal.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"
 

@@ -218,6 +218,26 @@ Test(async, drained_when_let_go) {
   kinds_close(&w);
 }
 
+/* Without memory for something to wait on nobody waits. */
+Test(async, drained_without_memory) {
+  for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
+    kinds_world w = {.threads = count_threads()};
+    handover kept = HANDOVER_INIT;
+    mend_test_allocator_init(&w.memory);
+    cr_assert_eq(kinds_try_open(&w, is_virtual == 1), MEND_OK);
+    kinds_add(&w, "keep", MEND_TOOL_ASYNC, keep_call, &kept);
+    kinds_start(&w, "keep");
+    mend_call *call = receive_call(&kept);
+    mend__boundary_close(w.boundary);
+    mend_test_allocator_arm(&w.memory, 1, true);
+    cr_assert_eq(mend__boundary_drain(w.boundary, MEND_STR("over"), 3600 * MEND_SECOND_NS), 1u);
+    mend_test_allocator_arm(&w.memory, 0, false);
+    cr_assert_eq(atomic_load(&w.done), 1u);
+    mend_call_release(call);
+    kinds_close(&w);
+  }
+}
+
 /* From a tool's own code, or from what is done when its call has ended: nobody waits for himself. */
 typedef struct inner_drain {
   kinds_world *w;

@@ -1,116 +1,11 @@
-/* Fan-out: mend_boundary_call_all. */
+/* Fan-out: mend_boundary_call_all, where threads or numbers matter. The order of its events is data:
+ * hooks_boundary/fanout.case. */
+#include "hooks/until.h"
 #include "kinds_world.h"
-
-enum { BATCH_MAX = 4 };
-
-typedef struct batch_row {
-  const char *steps;            /* of a scenario: hooks and tools, separated by | */
-  const char *tools[BATCH_MAX]; /* to be called */
-  mend_status status;
-  mend_status statuses[BATCH_MAX]; /* of the calls */
-  const char *events, *ran;
-} batch_row;
-
-static const batch_row rows[] = {
-    {"tool b ok=1|async a ok=2",
-     {"b", "a", "b"},
-     MEND_OK,
-     {MEND_OK, MEND_OK, MEND_OK},
-     "before#1:a after#1:a 2/before#1:b 2/after#1:b 3/before#1:b 3/after#1:b",
-     "a({}) b({}) b({})"},
-    {"async a fail=x=y|tool b ok=1",
-     {"a", "b", "missing"},
-     MEND_EFAILED,
-     {MEND_EFAILED, MEND_OK, MEND_EFAILED},
-     "before#1:a error#1:a!x 2/before#1:b 2/after#1:b 3/before#1:missing 3/error#1:missing!unknown_tool",
-     "a({}) b({})"},
-    /* An abort ends what is under way and refuses the rest. */
-    {"async a keep|tool b abort=no|tool c ok=1",
-     {"c", "b", "c", "a"},
-     MEND_ABORTED,
-     {MEND_OK, MEND_ABORTED, MEND_ABORTED, MEND_ABORTED},
-     "before#1:a 2/before#1:c 2/after#1:c 3/before#1:b cancelled#1:a 3/cancelled#1:b~late 4/refused:c",
-     "a({}) c({}) b({})"},
-    /* One that is redirected to an asynchronous tool is waited for too. */
-    {"hook h before=redirect=a=-|async a none|tool b ok=1",
-     {"b", "b"},
-     MEND_EFAILED,
-     {MEND_EFAILED, MEND_EFAILED},
-     "before#1:b error#1:b>a<h!no_answer 2/before#1:b 2/error#1:b>a<h!no_answer",
-     "h.before(b,{}) a({}) h.before(b,{}) a({})"},
-    {"hook h on_error=redirect=b=-|async a fail=x=y|tool b ok=1",
-     {"a", "a"},
-     MEND_OK,
-     {MEND_OK, MEND_OK},
-     "before#1:a error#1:a!x before#2:b after#2:b<h 2/before#1:a 2/error#1:a!x 2/before#2:b 2/after#2:b<h",
-     "a({}) h.on_error(a,{}) b({}) a({}) h.on_error(a,{}) b({})"},
-};
-
-static void play_steps(scenario *s, const char *steps) {
-  char text[256], *rest = text;
-  snprintf(text, sizeof text, "%s", steps);
-  for (char *step; (step = strsep(&rest, "|")) != NULL;)
-    play_line(s, step);
-}
-
-static size_t take_calls(const batch_row *row, mend_batch_call calls[BATCH_MAX]) {
-  size_t count = 0;
-  for (; count < BATCH_MAX && row->tools[count] != NULL; count++) {
-    calls[count] = (mend_batch_call)MEND_BATCH_CALL_INIT;
-    calls[count].tool = mend_str_from(row->tools[count]);
-  }
-  return count;
-}
-
-Test(batch, rows) {
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    scenario *s = scenario_new();
-    mend_batch_call calls[BATCH_MAX];
-    cr_assert_eq(scenario_try_open(s), MEND_OK);
-    play_steps(s, rows[i].steps);
-    const size_t count = take_calls(&rows[i], calls);
-    cr_assert_eq(mend_boundary_call_all(s->boundary, calls, count), rows[i].status, "%zu", i);
-    for (size_t k = 0; k < count; k++) {
-      cr_assert_eq(calls[k].status, rows[i].statuses[k], "%zu: %zu", i, k);
-      mend_result_clear(&calls[k].result);
-    }
-    cr_assert_str_eq(s->events.text, rows[i].events, "%zu: %s", i, s->events.text);
-    cr_assert_str_eq(s->ran.text, rows[i].ran, "%zu: %s", i, s->ran.text);
-    scenario_close(s);
-    free(s);
-  }
-}
 
 static mend_status succeed_here(void *ctx, mend_call *call) {
   (void)ctx;
   return mend_call_succeed(call, MEND_STR("1"));
-}
-
-/* With each allocation failing, once and from there on: every before has its end. A call that is kept would be waited
- * for when there was no memory for what ends it. */
-Test(batch, without_memory) {
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (strstr(rows[i].steps, "keep") != NULL) continue;
-    for (int fail_after = 0; fail_after < 2; fail_after++) {
-      scenario *s = scenario_new();
-      bool failed = true;
-      for (size_t fail_at = 1; failed; fail_at++) {
-        mend_batch_call calls[BATCH_MAX];
-        scenario_clear(s);
-        const size_t count = take_calls(&rows[i], calls);
-        mend_test_allocator_arm(&s->memory, fail_at, fail_after == 1);
-        if (scenario_try_open(s) == MEND_OK) {
-          play_steps(s, rows[i].steps);
-          mend_boundary_call_all(s->boundary, calls, count);
-        }
-        failed = mend_test_allocator_failed(&s->memory);
-        for (size_t k = 0; k < count; k++)
-          mend_result_clear(&calls[k].result);
-        scenario_close(s);
-      }
-      free(s);
-    }
-  }
 }
 
 static void count_destroyed(void *ctx) { atomic_fetch_add((atomic_uint *)ctx, 1); }
@@ -309,15 +204,141 @@ static mend_status answer_one(void *ctx, mend_call *call) {
   return mend_call_succeed(call, MEND_STR("1"));
 }
 
+/* Also when all of its threads do so. */
 Test(batch, from_the_pool) {
+  static const struct {
+    uint32_t threads;
+    size_t outer; /* at once */
+  } rows[] = {{1, 1}, {1, 4}, {2, 2}, {2, 8}, {3, 8}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    kinds_world w;
+    kinds_open(&w);
+    meeting self = {.w = &w};
+    mend_batch_call calls[8];
+    cr_assert_eq(mend_tools_set_pool(w.tools, rows[i].threads, 8, NULL), MEND_OK);
+    kinds_add(&w, "batch", MEND_TOOL_POOLED, call_batch, &self);
+    kinds_add(&w, "one", MEND_TOOL_POOLED, answer_one, NULL);
+    for (size_t k = 0; k < rows[i].outer; k++) {
+      calls[k] = (mend_batch_call)MEND_BATCH_CALL_INIT;
+      calls[k].tool = MEND_STR("batch");
+    }
+    cr_assert_eq(mend_boundary_call_all(w.boundary, calls, rows[i].outer), MEND_OK, "%zu", i);
+    for (size_t k = 0; k < rows[i].outer; k++)
+      mend_result_clear(&calls[k].result);
+    cr_assert_eq(atomic_load(&w.succeeded), 4 * rows[i].outer, "%zu", i);
+    kinds_close(&w);
+  }
+}
+
+/* ---- Ended by a token ---- */
+
+typedef struct ending {
+  kinds_world *w;
+  mend_token *until;
+  handover kept, other;
+} ending;
+
+/* What the batch has kept; and under the name of a call of the batch that is over, one that is none of its. */
+static mend_status end_the_others(void *ctx, mend_call *call) {
+  ending *self = ctx;
+  mend_call_options options = MEND_CALL_OPTIONS_INIT;
+  options.call_name = MEND_STR("toolu_01");
+  atomic_fetch_add(&self->w->begun, 1);
+  mend_boundary_start(self->w->boundary, MEND_STR("other"), (mend_str)MEND_ABSENT, &options, count_done, self->w, NULL);
+  mend_token_cancel(self->until, MEND_STR("enough"));
+  return mend_call_succeed(call, MEND_STR("1"));
+}
+
+/* It ends those that are open and those that begin afterwards, and nobody else. */
+Test(batch, until_a_token_is_cancelled) {
+  static const struct {
+    bool before; /* the batch begins */
+    mend_status statuses[4];
+    unsigned befores, cancelled;
+  } rows[] = {{false, {MEND_OK, MEND_ECANCELLED, MEND_ECANCELLED, MEND_ECANCELLED}, 5, 3},
+              {true, {MEND_ECANCELLED, MEND_ECANCELLED, MEND_ECANCELLED, MEND_ECANCELLED}, 4, 4}};
+  static const char *const tools[] = {"one", "keep", "end", "one"};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    kinds_world w;
+    kinds_open(&w);
+    ending self = {.w = &w, .kept = HANDOVER_INIT, .other = HANDOVER_INIT};
+    mend_batch_call calls[4];
+    mend_call_options named = MEND_CALL_OPTIONS_INIT;
+    named.call_name = MEND_STR("toolu_01");
+    cr_assert_eq(mend_token_new(&w.memory.base, NULL, &self.until), MEND_OK);
+    kinds_add(&w, "one", MEND_TOOL_ASYNC, answer_one, NULL);
+    kinds_add(&w, "keep", MEND_TOOL_ASYNC, keep_call, &self.kept);
+    kinds_add(&w, "other", MEND_TOOL_ASYNC, keep_call, &self.other);
+    kinds_add(&w, "end", MEND_TOOL_BLOCKING, end_the_others, &self);
+    const mend_tool last = {.size = sizeof last, .name = "last", .execute = answer_one};
+    mend_call_options own = MEND_CALL_OPTIONS_INIT;
+    own.tool = &last;
+    for (size_t k = 0; k < 4; k++) {
+      calls[k] = (mend_batch_call)MEND_BATCH_CALL_INIT;
+      calls[k].tool = mend_str_from(tools[k]);
+    }
+    calls[0].options = &named;
+    calls[3].options = &own; /* a blocking one */
+    if (rows[i].before) mend_token_cancel(self.until, MEND_STR("enough"));
+    cr_assert_eq(mend__boundary_call_all_until(w.boundary, calls, 4, self.until), MEND_ECANCELLED, "%zu", i);
+    for (size_t k = 0; k < 4; k++) {
+      cr_assert_eq(calls[k].status, rows[i].statuses[k], "%zu: %zu", i, k);
+      if (calls[k].status == MEND_ECANCELLED) cr_assert(mend_str_equal(calls[k].result.reason, MEND_STR("enough")));
+      mend_result_clear(&calls[k].result);
+    }
+    cr_assert_eq(atomic_load(&w.befores), rows[i].befores);
+    cr_assert_eq(atomic_load(&w.cancelled), rows[i].cancelled);
+    if (!rows[i].before) {
+      mend_call_release(receive_call(&self.kept));
+      mend_call *other = receive_call(&self.other);
+      cr_assert_eq(mend_call_succeed(other, MEND_STR("1")), MEND_OK);
+      mend_call_release(other);
+    }
+    mend_token_release(self.until);
+    kinds_close(&w);
+  }
+}
+
+/* ---- As many as may be open ---- */
+
+enum { MOST = MEND__OPEN_MAX };
+
+typedef struct crowd {
+  mend_call **calls;
+  size_t count;
+} crowd;
+
+/* The last one that is let in answers them all, so all of them are open at once. */
+static mend_status wait_for_the_last(void *ctx, mend_call *call) {
+  crowd *self = ctx;
+  self->calls[self->count++] = mend_call_retain(call);
+  for (size_t i = 0; self->count == MOST && i < MOST; i++) {
+    mend_call_succeed(self->calls[i], MEND_STR("1"));
+    mend_call_release(self->calls[i]);
+  }
+  return MEND_OK;
+}
+
+Test(batch, as_many_as_may_be_open) {
   kinds_world w;
   kinds_open(&w);
-  meeting self = {.w = &w};
-  cr_assert_eq(mend_tools_set_pool(w.tools, 1, 1, NULL), MEND_OK);
-  kinds_add(&w, "batch", MEND_TOOL_POOLED, call_batch, &self);
-  kinds_add(&w, "one", MEND_TOOL_POOLED, answer_one, NULL);
-  cr_assert_eq(kinds_call(&w, "batch", NULL), MEND_OK);
-  cr_assert_eq(atomic_load(&w.succeeded), 4u);
+  crowd self = {.calls = calloc(MOST, sizeof(mend_call *))};
+  mend_batch_call *calls = calloc(MOST, sizeof *calls);
+  cr_assert(self.calls != NULL && calls != NULL);
+  kinds_add(&w, "wait", MEND_TOOL_ASYNC, wait_for_the_last, &self);
+  for (size_t i = 0; i < MOST; i++) {
+    calls[i] = (mend_batch_call)MEND_BATCH_CALL_INIT;
+    calls[i].tool = MEND_STR("wait");
+  }
+  cr_assert_eq(mend_boundary_call_all(w.boundary, calls, MOST), MEND_OK);
+  for (size_t i = 0; i < MOST; i++) {
+    cr_assert_eq(calls[i].status, MEND_OK);
+    mend_result_clear(&calls[i].result);
+  }
+  cr_assert_eq(atomic_load(&w.befores), (unsigned)MOST);
+  cr_assert_eq(atomic_load(&w.succeeded), (unsigned)MOST);
+  free(self.calls);
+  free(calls);
   kinds_close(&w);
 }
 

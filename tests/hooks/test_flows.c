@@ -1,5 +1,6 @@
 /* The flows: what their options do, and the compound tool. How attempts follow each other is data:
  * hooks_boundary/retry.case. */
+#include "hooks/flows_internal.h"
 #include "scenario.h"
 
 #include <math.h>
@@ -14,10 +15,10 @@ static const struct {
 } bad_retries[] = {
     {0, 30, 0, "mend_retry_options.max_attempts: 0 is out of range, expected 1 to 1000"},
     {0, 30, 1001, "mend_retry_options.max_attempts: 1001 is out of range, expected 1 to 1000"},
-    {-1, 30, 2, "mend_retry_options.backoff_s: -1, expected seconds >= 0"},
-    {INFINITY, 30, 2, "mend_retry_options.backoff_s: inf, expected seconds >= 0"},
-    {0, -0.5, 2, "mend_retry_options.backoff_max_s: -0.5, expected seconds >= 0"},
-    {0, NAN, 2, "mend_retry_options.backoff_max_s: nan, expected seconds >= 0"},
+    {-1, 30, 2, "mend_retry_options.backoff_s: -1 is out of range, expected seconds >= 0"},
+    {INFINITY, 30, 2, "mend_retry_options.backoff_s: infinity is out of range, expected seconds >= 0"},
+    {0, -0.5, 2, "mend_retry_options.backoff_max_s: -0.5 is out of range, expected seconds >= 0"},
+    {0, NAN, 2, "mend_retry_options.backoff_max_s: NaN is out of range, expected seconds >= 0"},
 };
 
 static void expect_refused(mend_status status, const mend_result *result, const char *sentence) {

@@ -220,7 +220,8 @@ Test(frames, in_any_order) {
     }
     for (unsigned each = 0; each < rows[i].opened; each++) {
       const unsigned which = rows[i].order[each];
-      cr_assert_eq(mend__frame_close(state, &frames[which]), which == rows[i].marked, "row %zu, frame %u", i, which);
+      mend__frame_close(state, &frames[which]);
+      cr_assert_eq(frames[which].marked, which == rows[i].marked, "row %zu, frame %u", i, which);
       memset(&frames[which], 0x5A, sizeof frames[which]);
     }
     cr_assert_eq(state->innermost, &state->of_run, "row %zu", i);

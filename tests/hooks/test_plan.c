@@ -203,7 +203,7 @@ static const struct {
   uint32_t max_redecompositions, max_subtasks;
   const char *sentence;
 } bad_plans[] = {
-    {NAN, 2, 100, "mend_plan.redecompose_threshold: nan is out of range, expected 0 to 1"},
+    {NAN, 2, 100, "mend_plan.redecompose_threshold: NaN is out of range, expected 0 to 1"},
     {-0.1, 2, 100, "mend_plan.redecompose_threshold: -0.1 is out of range, expected 0 to 1"},
     {1.1, 2, 100, "mend_plan.redecompose_threshold: 1.1 is out of range, expected 0 to 1"},
     {0.5, 1001, 100, "mend_plan.max_redecompositions: 1001 is out of range, expected 0 to 1000"},
@@ -251,8 +251,10 @@ static const struct {
 } additions[] = {
     {NULL, 1, NULL, MEND_EINVAL, "mend_subtask.name: none, expected 1 to 120 bytes"},
     {"", 1, NULL, MEND_EINVAL, "mend_subtask.name: none, expected 1 to 120 bytes"},
-    {"x", 121, NULL, MEND_EINVAL, "mend_subtask.name: 121 bytes, expected 1 to 120"},
+    {"x", 121, NULL, MEND_EINVAL,
+     "mend_subtask.name: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\", expected 1 to 120 bytes"},
     {"x", 120, NULL, MEND_OK, NULL},
+    {"\n", 121, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},
     {"two\nlines", 1, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},
     {"\x7F", 1, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},
     {"\xC2\x9B", 1, NULL, MEND_EINVAL, "mend_subtask.name: expected UTF-8 without control characters"},

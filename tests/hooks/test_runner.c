@@ -276,9 +276,10 @@ Test(runner, what_is_refused) {
       {sizeof(mend_hook), sizeof(mend_hook_options), X16 X16 X16 X16, 0, "mend_hook.name: \"xxxxxxxxxx"},
       {sizeof(mend_hook), sizeof(mend_hook_options), "a\x1b[2J", 0, "mend_hook.name: expected UTF-8 without control"},
       {sizeof(mend_hook), sizeof(mend_hook_options), "a\xe2\x80\xae", 0, "mend_hook.name: expected UTF-8 without"},
-      {sizeof(mend_hook), sizeof(mend_hook_options), "a", -0.5, "hook a: time_limit_s is -0.5, expected seconds > 0"},
-      {sizeof(mend_hook), sizeof(mend_hook_options), "a", MEND_NAN, "hook a: time_limit_s is not finite"},
-      {sizeof(mend_hook), sizeof(mend_hook_options), "a", (double)INFINITY, "hook a: time_limit_s is not finite"},
+      {sizeof(mend_hook), sizeof(mend_hook_options), "a", -0.5, "mend_hook_options.time_limit_s: -0.5 is out"},
+      {sizeof(mend_hook), sizeof(mend_hook_options), "a", MEND_NAN, "mend_hook_options.time_limit_s: NaN is out"},
+      {sizeof(mend_hook), sizeof(mend_hook_options), "a", (double)INFINITY,
+       "mend_hook_options.time_limit_s: infinity is out"},
   };
   mend_hooks *hooks;
   cr_assert_eq(mend_hooks_new(NULL, &hooks), MEND_OK);

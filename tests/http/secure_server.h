@@ -31,7 +31,8 @@ static inline bool is_installed(const char *program) {
 /* ---- Certificates ---- */
 
 typedef struct certificate {
-  char folder[32], file[64], key[64];
+  char folder[32];
+  char file[48], key[48]; /* in the folder */
 } certificate;
 
 /* Signed by itself, for the address and not for any name; days: how long it is good from now on, or -1 for none. */
@@ -39,8 +40,8 @@ static inline void make_certificate(certificate *c, int days) {
   char command[1024];
   strcpy(c->folder, "/tmp/mend-test-XXXXXX");
   cr_assert_not_null(mkdtemp(c->folder));
-  snprintf(c->file, sizeof c->file, "%s/cert.pem", c->folder);
-  snprintf(c->key, sizeof c->key, "%s/key.pem", c->folder);
+  snprintf(c->file, sizeof c->file, "%.31s/cert.pem", c->folder);
+  snprintf(c->key, sizeof c->key, "%.31s/key.pem", c->folder);
   snprintf(command, sizeof command,
            "(cd %s && openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=mend-test "
            "-addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out request.pem && openssl x509 -req -in request.pem "

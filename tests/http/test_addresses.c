@@ -12,6 +12,7 @@ static const reply replies[] = {{"/ok", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\
 /* ---- What names mean ---- */
 
 enum { SERVER = 1, SILENT = 2, NOBODY = 3, ADDRESSES_MAX = 2 }; /* 127.0.0.1 and so on */
+enum { UNREACHABLE = 0xffffff };                                /* the kernel refuses at once */
 
 static const struct {
   int addresses[ADDRESSES_MAX]; /* of the host; 0: no more */
@@ -25,8 +26,9 @@ static const struct {
     {{SILENT, SERVER}, true, ""},
     {{SILENT, SERVER}, false, ""},
     {{SILENT, NOBODY}, false, "refused"},
+    {{SILENT, UNREACHABLE}, false, "connect_failed"},
 };
-enum { CASES = sizeof cases / sizeof *cases, SILENT_FIRST = 4 };
+enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct entry {
   struct addrinfo info;
@@ -129,19 +131,23 @@ static void check_case(exchange *e, size_t i) {
   finish_exchange(e);
 }
 
-static void check_all(client_world *w) {
+/* Those from `first` on, all at once. */
+static void check_from(client_world *w, size_t first) {
   exchange exchanges[CASES];
   silent_place silent;
+  size_t waiting = 0;
   open_silent(&silent, w->server.port);
-  for (size_t i = 0; i < CASES; i++)
+  for (size_t i = first; i < CASES; i++) {
     send_case(w, &exchanges[i], i);
-  while (count_connecting(w) < SILENT_FIRST)
+    waiting += cases[i].addresses[0] == SILENT;
+  }
+  while (count_connecting(w) < waiting)
     sched_yield();
-  for (size_t i = 0; i < CASES; i++) {
+  for (size_t i = first; i < CASES; i++) {
     if (cases[i].cancels) mend__loop_call(w->world.loop, cancel_now, &exchanges[i]);
   }
   close_silent(&silent);
-  for (size_t i = 0; i < CASES; i++)
+  for (size_t i = first; i < CASES; i++)
     check_case(&exchanges[i], i);
 }
 
@@ -153,11 +159,14 @@ static void open_lenient_client(client_world *w, world_kind kind) {
 }
 
 Test(http_addresses, are_tried_in_turn) {
-  static const world_kind kinds[] = {OWN_THREAD, DISPATCHED_VIRTUAL};
-  for (size_t i = 0; i < 2; i++) {
+  static const struct {
+    world_kind kind;
+    size_t first; /* the last one alone: nobody else's bytes wake the loop for it */
+  } rounds[] = {{OWN_THREAD, 0}, {DISPATCHED_VIRTUAL, 0}, {OWN_THREAD, CASES - 1}};
+  for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
     client_world w;
-    open_lenient_client(&w, kinds[i]);
-    check_all(&w);
+    open_lenient_client(&w, rounds[i].kind);
+    check_from(&w, rounds[i].first);
     close_client(&w);
   }
   cr_assert_eq(atomic_load(&closed_ones), 0u, "libevent was late %u times", atomic_load(&closed_ones));

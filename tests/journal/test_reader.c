@@ -172,6 +172,26 @@ static void deep_lines_are_broken(void) {
   unlink(path);
 }
 
+/* The file grows while it is read, and a line is half there. */
+static void a_reader_does_not_follow(void) {
+  int fd = new_file();
+  mend_journal_reader *reader;
+  mend_journal_line line = MEND_JOURNAL_LINE_INIT;
+  mend_error error;
+  cr_assert_eq(mend_journal_reader_open(NULL, path, &reader, &error), MEND_OK);
+  cr_assert(dprintf(fd, RESET "\n" RESET "\n{\"topic\":\"ru") > 0);
+  cr_assert_eq(mend_journal_reader_next(reader, &line, &error), MEND_OK, "what came after opening is read");
+  cr_assert_eq(mend_journal_reader_next(reader, &line, &error), MEND_OK);
+  cr_assert(mend_journal_reader_next(reader, &line, &error) == MEND_ESYNTAX && line.torn && line.number == 3);
+  cr_assert(dprintf(fd, "n.reset\"}\n" RESET "\n") > 0);
+  cr_assert_eq(mend_journal_reader_next(reader, &line, &error), MEND_ENOENT);
+  mend_journal_reader_free(reader);
+  transcript t;
+  cr_assert_str_eq(read_all(&t, NULL), "1 run.reset|2 run.reset|3 run.reset|4 run.reset|", "%s", t.text);
+  close(fd);
+  unlink(path);
+}
+
 static void paths_are_refused(void) {
   static const struct {
     const char *path;
@@ -234,6 +254,7 @@ Test(journal_reader, reads_what_can_be_read) {
   every_member_of_a_line();
   deep_lines_are_broken();
   own_topics_go_back_on_a_bus();
+  a_reader_does_not_follow();
   paths_are_refused();
   standard_input_is_a_dash();
   memory_may_run_out();

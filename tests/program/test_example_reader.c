@@ -5,21 +5,19 @@
 #include "support/mend_test.h"
 
 /* Logs of a made-up agent: JSONL, a run is a conversation. */
-enum { AT, CHAT, STEP, TOOL, INPUT, ANSWER, FAILED, FIELD_COUNT };
-#define ROW_FIELDS                                                                                                     \
-  {                                                                                                                    \
-    JSON_FIELD("at"), JSON_FIELD("chat"), JSON_FIELD("step"), JSON_FIELD("tool"), JSON_FIELD("input"),                 \
-        JSON_FIELD("answer"), JSON_FIELD("failed")                                                                     \
-  }
+#define ROW_FIELDS(F)                                                                                                  \
+  F(AT, "at"), F(CHAT, "chat"), F(STEP, "step"), F(TOOL, "tool"), F(INPUT, "input"), F(ANSWER, "answer"),              \
+      F(FAILED, "failed")
+enum { ROW_FIELDS(JSON_FIELD_INDEX), FIELD_COUNT };
 
 static bool row_time(const json_field fields[FIELD_COUNT], uint64_t *ret_ns) {
-  return iso_time_read(json_string_inside(fields[AT].value), ret_ns);
+  return iso_time_read(mend__json_inside(fields[AT].value), ret_ns);
 }
 
 static format_view look(mend_str row) {
-  json_field fields[FIELD_COUNT] = ROW_FIELDS;
+  json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   if (json_fields_read(row, fields, FIELD_COUNT, NULL) != MEND_OK) return (format_view){.reason = "not JSON objects"};
-  if (!json_is_string(fields[CHAT].value) || !json_is_string(fields[STEP].value)) {
+  if (!mend__json_is_string(fields[CHAT].value) || !mend__json_is_string(fields[STEP].value)) {
     return (format_view){.reason = "no \"chat\" and \"step\""};
   }
   format_view view = {.fit = FIT_YES};
@@ -29,18 +27,18 @@ static format_view look(mend_str row) {
 
 static mend_status play_step(stage *on, played_run *run, const json_field fields[FIELD_COUNT]) {
   const mend_str id = stage_text(on, fields[STEP].value);
-  if (json_is_string(fields[TOOL].value)) {
+  if (mend__json_is_string(fields[TOOL].value)) {
     return stage_call(on, run, id, stage_text(on, fields[TOOL].value), fields[INPUT].value);
   }
-  if (json_is_string(fields[FAILED].value)) return stage_error(on, run, id, stage_text(on, fields[FAILED].value));
+  if (mend__json_is_string(fields[FAILED].value)) return stage_error(on, run, id, stage_text(on, fields[FAILED].value));
   return stage_result(on, run, id, fields[ANSWER].value);
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
-  json_field fields[FIELD_COUNT] = ROW_FIELDS;
+  json_field fields[FIELD_COUNT] = {ROW_FIELDS(JSON_FIELD_ENTRY)};
   mend_status status = json_fields_read(row->text, fields, FIELD_COUNT, error);
   if (status != MEND_OK) return status;
-  if (!json_is_string(fields[STEP].value)) return mend_error_set(error, MEND_EINVAL, "not a row: no \"step\"");
+  if (!mend__json_is_string(fields[STEP].value)) return mend_error_set(error, MEND_EINVAL, "not a row: no \"step\"");
   uint64_t ts_ns;
   if (row_time(fields, &ts_ns)) status = stage_at(on, ts_ns);
   mend_run_options options = MEND_RUN_OPTIONS_INIT;

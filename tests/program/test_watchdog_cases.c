@@ -125,9 +125,9 @@ typedef struct expectation {
 
 static size_t report_missed(const char *name, incident *got, size_t count, mend_str expected) {
   size_t missed = 0;
-  json_elements elements = json_elements_of(expected);
+  mend__json_items elements = mend__json_items_of(expected);
   mend_str element;
-  while (json_elements_next(&elements, &element)) {
+  while (mend__json_items_next(&elements, &element)) {
     const incident want = read_incident(element, "kind", "at_line");
     if (take_match(got, count, &want)) continue;
     missed++;
@@ -137,9 +137,9 @@ static size_t report_missed(const char *name, incident *got, size_t count, mend_
 }
 
 static void take_tolerated(incident *got, size_t count, mend_str tolerated) {
-  json_elements elements = json_elements_of(tolerated);
+  mend__json_items elements = mend__json_items_of(tolerated);
   mend_str element;
-  while (tolerated.len > 0 && json_elements_next(&elements, &element)) {
+  while (tolerated.len > 0 && mend__json_items_next(&elements, &element)) {
     const incident may_be = read_incident(element, "kind", "at_line");
     take_match(got, count, &may_be);
   }

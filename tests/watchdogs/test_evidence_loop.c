@@ -31,12 +31,6 @@ static mend_status skip(mend_run *run, uint64_t call) {
   return mend_run_publish(run, &event.event);
 }
 
-static mend_status tell(mend_run *run, mend_event_kind kind) {
-  mend_any_event event;
-  mend_event_init(&event, kind);
-  return mend_run_publish(run, &event.event);
-}
-
 /* ---- When it fires ---- */
 
 /* What comes behind the letter of a call: how it ends. */
@@ -63,8 +57,8 @@ static void check_trace(uint32_t k, uint32_t n, mend_loop_rearm rearm, const cha
   mend_run *run = world_run(&world, "r");
   uint64_t reported = 0, call = 0;
   for (const char *at = trace; *at != '\0'; at++) {
-    if (*at == '|') cr_assert_eq(tell(run, MEND_EVENT_USER_MESSAGE), MEND_OK);
-    if (*at == '/') cr_assert_eq(tell(run, MEND_EVENT_MODEL_REQUEST), MEND_OK);
+    if (*at == '|') cr_assert_eq(publish(run, MEND_EVENT_USER_MESSAGE, 0), MEND_OK);
+    if (*at == '/') cr_assert_eq(publish(run, MEND_EVENT_MODEL_REQUEST, 0), MEND_OK);
     if (*at == '|' || *at == '/') continue;
     const char tool[] = {(char)(*at | 0x20), '\0'};
     reported += (*at & 0x20) == 0;
@@ -206,7 +200,7 @@ Test(evidence_loop, of_what_nobody_tells_it_is_not_sure) {
   mend_watchdog *loop = watch(&world, NULL);
   mend_run *run = world_run(&world, "r");
   for (uint64_t call = 1; call <= 4; call++) {
-    cr_assert_eq(tell(run, MEND_EVENT_MODEL_REQUEST), MEND_OK);
+    cr_assert_eq(publish(run, MEND_EVENT_MODEL_REQUEST, 0), MEND_OK);
     cr_assert_eq(before(run, call, "t", NULL), MEND_OK);
   }
   const mend_detection *found = latest(run);
@@ -344,33 +338,15 @@ static void live(test_world *world) {
       event.args = call % 20 == 19 ? mend_str_from(args) : MEND_STR("{\"a\":1}");
       mend_run_publish(run, &event.event);
       if (call % 5 != 0) answer(run, call, "\"same\"");
-      if (call == 40) tell(run, MEND_EVENT_USER_MESSAGE);
-      if (call == 30) tell(run, MEND_EVENT_MODEL_RETRY);
+      if (call == 40) publish(run, MEND_EVENT_USER_MESSAGE, 0);
+      if (call == 30) publish(run, MEND_EVENT_MODEL_RETRY, 0);
     }
     mend_run_release(run);
   }
   mend_watchdog_release(loop);
 }
 
-static void torture(bool fail_after) {
-  test_world world;
-  mend_test_allocator_init(&world.memory);
-  size_t fail_at = 1;
-  for (bool failed = true; failed; fail_at++) {
-    mend_test_allocator_arm(&world.memory, fail_at, fail_after);
-    if (world_try_open(&world) == MEND_OK) live(&world);
-    failed = mend_test_allocator_failed(&world.memory);
-    mend_bus_release(world.bus);
-    mend_clock_release(world.clock);
-    cr_assert_eq(atomic_load(&world.memory.blocks), 0u, "allocation %zu", fail_at);
-  }
-  cr_assert(fail_at > 60, "%zu", fail_at);
-}
-
-Test(evidence_loop, each_allocation_fails) {
-  torture(false);
-  torture(true);
-}
+Test(evidence_loop, each_allocation_fails) { world_torture(live, 60); }
 
 /* A call that is not reported for want of memory is reported with the next one. */
 Test(evidence_loop, a_report_that_failed_comes_later) {

@@ -165,7 +165,7 @@ static mend_status on_detection(void *ctx, const mend_event *event) {
   return MEND_OK;
 }
 
-static void publish(playing *played, mend_str run_id, mend_event *event) {
+static void play_event(playing *played, mend_str run_id, mend_event *event) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   mend_run *run;
   options.id = run_id;
@@ -182,8 +182,8 @@ static void play_line(playing *played, mend_str line, mend__buffer *scratch, boo
   played->line++;
   cr_assert_eq(mend_clock_advance_to_wall(played->world.clock, read.ts_ns), MEND_OK);
   if (read.custom || read.event.event.kind == MEND_EVENT_TICK) return;
-  publish(played, read.run_id, &read.event.event);
-  if (has_other) publish(played, MEND_STR("beside"), &read.event.event);
+  play_event(played, read.run_id, &read.event.event);
+  if (has_other) play_event(played, MEND_STR("beside"), &read.event.event);
 }
 
 /* seed: NULL for the lines as they are. */

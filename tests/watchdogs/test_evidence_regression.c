@@ -226,19 +226,4 @@ static void live(test_world *world) {
   mend_watchdog_release(regression);
 }
 
-Test(evidence_regression, each_allocation_fails) {
-  for (int fail_after = 0; fail_after < 2; fail_after++) {
-    test_world world;
-    mend_test_allocator_init(&world.memory);
-    size_t fail_at = 1;
-    for (bool failed = true; failed; fail_at++) {
-      mend_test_allocator_arm(&world.memory, fail_at, fail_after != 0);
-      if (world_try_open(&world) == MEND_OK) live(&world);
-      failed = mend_test_allocator_failed(&world.memory);
-      mend_bus_release(world.bus);
-      mend_clock_release(world.clock);
-      cr_assert_eq(atomic_load(&world.memory.blocks), 0u, "allocation %zu", fail_at);
-    }
-    cr_assert(fail_at > 30, "%zu", fail_at);
-  }
-}
+Test(evidence_regression, each_allocation_fails) { world_torture(live, 30); }

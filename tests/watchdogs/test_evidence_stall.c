@@ -1,6 +1,7 @@
 /* Stall in mode evidence, beyond what the recorded cases show: what a detection says, recovering, time that stood still,
  * runs that work for a call, bounds and memory. */
 #include "watchdogs/family.h"
+#include "watchdogs/room.h"
 #include "world.h"
 
 #include <pthread.h>
@@ -22,13 +23,6 @@ static mend_run *child_run(test_world *world, const char *id, mend_run *parent, 
   mend_run *run;
   cr_assert_eq(mend_run_new(world->bus, &options, &run, NULL), MEND_OK);
   return run;
-}
-
-static mend_status publish(mend_run *run, mend_event_kind kind, uint64_t call) {
-  mend_any_event event;
-  cr_assert_eq(mend_event_init(&event, kind), MEND_OK);
-  event.event.call = call;
-  return mend_run_publish(run, &event.event);
 }
 
 static mend_status progress(mend_run *run, uint64_t call, uint64_t bytes) {
@@ -346,6 +340,64 @@ Test(evidence_stall, a_run_that_waits_for_a_person) {
   }
 }
 
+/* A recorded host that stood still: told once for all runs there are, and not again when it is published on one. */
+Test(evidence_stall, a_recorded_host) {
+  test_world world;
+  world_open(&world);
+  mend_watchdog *stall = stall_on(&world, 30);
+  mend_run *early = world_run(&world, "early"), *idle = world_run(&world, "idle");
+  cr_assert_eq(before(early, 1, "t", NULL), MEND_OK);
+  world_advance(&world, 10);
+  for (int times = 0; times < 2; times++)
+    cr_assert_eq(mend__bus_stood_still(world.bus, 500 * SECOND), MEND_OK);
+  mend_clock_rebased_event rebased = MEND_CLOCK_REBASED_EVENT_INIT;
+  rebased.gap_s = 1000;
+  cr_assert_eq(mend_run_publish(early, &rebased.event), MEND_OK);
+  mend_run *late = world_run(&world, "late");
+  cr_assert_eq(before(late, 2, "t", NULL), MEND_OK);
+  world_advance(&world, 31);
+  cr_assert_eq(detections_of(late), 1u, "it began afterwards");
+  world_advance(&world, 1000 - 31);
+  cr_assert_eq(before(idle, 3, "t", NULL), MEND_OK);
+  world_advance(&world, 19.5);
+  cr_assert_eq(detections_of(early), 0u);
+  world_advance(&world, 1);
+  cr_assert_eq(detections_of(early), 1u);
+  cr_assert_eq(detections_of(idle), 0u);
+  world_advance(&world, 10);
+  cr_assert_eq(detections_of(idle), 1u, "it had nothing open when the host stood still");
+  mend_run_release(early);
+  mend_run_release(idle);
+  mend_run_release(late);
+  mend_watchdog_release(stall);
+  world_close(&world);
+}
+
+/* A recording that says of a wait that time stood still for longer than there was: the wait took no time, and what is
+ * open goes on from where it was put. */
+Test(evidence_stall, a_wait_in_which_more_time_stood_still_than_passed) {
+  for (uint64_t call = 0; call < 2; call++) {
+    test_world world;
+    world_open(&world);
+    mend_watchdog *stall = stall_on(&world, 30);
+    mend_run *run = world_run(&world, "r");
+    cr_assert_eq(before(run, 1, "t", NULL), MEND_OK);
+    cr_assert_eq(publish(run, MEND_EVENT_APPROVAL_WAIT, call), MEND_OK);
+    mend_clock_rebased_event rebased = MEND_CLOCK_REBASED_EVENT_INIT;
+    rebased.gap_s = 5000;
+    cr_assert_eq(mend_run_publish(run, &rebased.event), MEND_OK);
+    world_advance(&world, 10);
+    cr_assert_eq(publish(run, MEND_EVENT_APPROVAL_GRANTED, call), MEND_OK);
+    world_advance(&world, 5000);
+    cr_assert_eq(detections_of(run), 0u, "call %llu", (unsigned long long)call);
+    world_advance(&world, 31);
+    cr_assert_eq(detections_of(run), 1u, "call %llu", (unsigned long long)call);
+    mend_run_release(run);
+    mend_watchdog_release(stall);
+    world_close(&world);
+  }
+}
+
 /* ---- Runs that work for a call ---- */
 
 /* A child that has come and gone before anybody asked is not forgotten. */
@@ -629,19 +681,4 @@ static void live(test_world *world) {
   mend_watchdog_release(stall);
 }
 
-Test(evidence_stall, each_allocation_fails) {
-  for (int fail_after = 0; fail_after < 2; fail_after++) {
-    test_world world;
-    mend_test_allocator_init(&world.memory);
-    size_t fail_at = 1;
-    for (bool failed = true; failed; fail_at++) {
-      mend_test_allocator_arm(&world.memory, fail_at, fail_after != 0);
-      if (world_try_open(&world) == MEND_OK) live(&world);
-      failed = mend_test_allocator_failed(&world.memory);
-      mend_bus_release(world.bus);
-      mend_clock_release(world.clock);
-      cr_assert_eq(atomic_load(&world.memory.blocks), 0u, "allocation %zu", fail_at);
-    }
-    cr_assert(fail_at > 50, "%zu", fail_at);
-  }
-}
+Test(evidence_stall, each_allocation_fails) { world_torture(live, 50); }

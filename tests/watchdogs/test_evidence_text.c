@@ -281,6 +281,7 @@ Test(evidence_text, monologue) {
       {"qqaaqaqaqa", "         !"},
       {"qeaaa", "    !"},
       {"aataaa", "     !"},
+      {"quqaqaqa", "       !"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     mend__monologue monologue = {0};
@@ -322,6 +323,20 @@ Test(evidence_text, monologue_in_pieces) {
     }
     say_in_pieces(&monologue, rows[i].pieces, rows[i].delta_kind);
     cr_assert_eq(monologue_step(&monologue, '.'), rows[i].found, "row %zu", i);
+  }
+}
+
+/* What a person has interrupted is no part of the next message. */
+Test(evidence_text, monologue_interrupted) {
+  static const char *const begun[4] = {"All done, "}, *const whole[4] = {"All done, nothing is left to do."};
+  mend__monologue monologue = {0};
+  cr_assert(!monologue_step(&monologue, 'q'));
+  say_in_pieces(&monologue, begun, NULL);
+  cr_assert(!monologue_step(&monologue, 'u'));
+  for (int times = 1; times <= 3; times++) {
+    cr_assert(!monologue_step(&monologue, 'q'));
+    say_in_pieces(&monologue, whole, NULL);
+    cr_assert_eq(monologue_step(&monologue, '.'), times == 3, "message %d", times);
   }
 }
 

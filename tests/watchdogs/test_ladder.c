@@ -126,6 +126,33 @@ Test(ladder, bounds_and_memory) {
   cr_assert_eq(atomic_load(&memory.blocks), 0u);
 }
 
+/* Nine incidents, so that log and ladder grow more than once, each of which finds no memory at first: what was not told
+ * is no return of it. */
+Test(ladder, what_could_not_be_told_does_not_count) {
+  test_world world;
+  world_open(&world);
+  mend_watchdog *watchdog;
+  mend_run *run = world_watched_run(&world, &watchdog);
+  for (unsigned i = 0; i < 9; i++) {
+    char text[32];
+    snprintf(text, sizeof text, "%u 1 loop", i);
+    bool failed = true;
+    for (size_t fail_at = 1; failed; fail_at++) {
+      mend_test_allocator_arm(&world.memory, fail_at, false);
+      say(run, text);
+      failed = detections_of(run) == i;
+      mend_test_allocator_arm(&world.memory, 0, false);
+    }
+    const mend_detection *detection = latest(run);
+    cr_assert_eq(detection->occurrence, 1u, "incident %u", i);
+    cr_assert_eq(detection->rung, MEND_RUNG_ACT, "incident %u", i);
+    mend_detection_release(detection);
+  }
+  mend_run_release(run);
+  mend_watchdog_release(watchdog);
+  world_close(&world);
+}
+
 /* ---- What is done about it ---- */
 
 static mend_status ask_back(void *ctx, const mend_detection *detection, mend_action *ret_action) {

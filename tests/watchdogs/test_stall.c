@@ -10,13 +10,6 @@ static mend_watchdog *stall_on(test_world *world, double timeout_s) {
   return stall;
 }
 
-static mend_status publish_end(mend_run *run, mend_event_kind kind, uint64_t call) {
-  mend_any_event event;
-  cr_assert_eq(mend_event_init(&event, kind), MEND_OK);
-  event.event.call = call;
-  return mend_run_publish(run, &event.event);
-}
-
 static mend_status begin(mend_run *run, uint64_t call, uint64_t attempt) {
   mend_tool_before_event event = MEND_TOOL_BEFORE_EVENT_INIT;
   event.event.call = call;
@@ -62,7 +55,7 @@ Test(stall, every_terminal_event_ends_a_call) {
     mend_run *run = world_run(&world, "r");
     cr_assert_eq(begin(run, 5, MEND_NONE), MEND_OK);
     world_advance(&world, 59);
-    cr_assert_eq(publish_end(run, rows[i].kind, 5), MEND_OK);
+    cr_assert_eq(publish(run, rows[i].kind, 5), MEND_OK);
     world_advance(&world, 10);
     cr_assert_eq(detections_of(run), rows[i].ends ? 0u : 1u, "row %zu", i);
     mend_run_release(run);

@@ -1,5 +1,6 @@
 /* Publishers on one run, somebody who waits for deadlines, a consumer, runs that come and go, watchdogs that are added:
  * all at once. For ThreadSanitizer, AddressSanitizer and plain counting. */
+#include "watchdogs/room.h"
 #include "world.h"
 
 #include <pthread.h>
@@ -177,4 +178,50 @@ Test(watchdog_threads, one_watch_a_run) {
   }
   pthread_barrier_destroy(&barrier);
   world_close(&world);
+}
+
+/* A handler that is told of one expiry's detection, lets another thread expire what has become due meanwhile, and then
+ * ends its scope: it waits for the other thread's announcements and not for those above it. */
+typedef struct late_end {
+  test_world world;
+  mend_run *run;
+  unsigned told;
+} late_end;
+
+static void wake_nobody(void *ctx) { (void)ctx; }
+
+static void *expire_on_another_thread(void *ctx) {
+  cr_assert_eq(mend_bus_expire(((late_end *)ctx)->world.bus), MEND_OK);
+  return NULL;
+}
+
+static mend_status end_in_announcement(void *ctx, const mend_event *event) {
+  (void)event;
+  late_end *end = ctx;
+  if (++end->told > 1) return MEND_OK;
+  pthread_t thread;
+  world_advance(&end->world, 10);
+  cr_assert_eq(pthread_create(&thread, NULL, expire_on_another_thread, end), 0);
+  cr_assert_eq(pthread_join(thread, NULL), 0);
+  cr_assert_eq(end->told, 2u, "the other thread has announced its own");
+  mend__run_poll_watchdogs(end->run);
+  return MEND_OK;
+}
+
+Test(watchdog_threads, a_scope_that_ends_in_an_announcement) {
+  late_end end = {.told = 0};
+  world_open(&end.world);
+  mend_bus *bus = end.world.bus;
+  cr_assert_eq(mend_bus_set_waker(bus, (mend_waker){wake_nobody, NULL}), MEND_OK);
+  cr_assert_eq(mend_bus_watch(bus, NULL, NULL), MEND_OK);
+  cr_assert_eq(mend_bus_subscribe(bus, "healing.detection", end_in_announcement, &end, NULL, NULL, NULL), MEND_OK);
+  end.run = world_run(&end.world, "r");
+  cr_assert_eq(before(end.run, 1, "t", NULL), MEND_OK);
+  world_advance(&end.world, 5);
+  cr_assert_eq(before(end.run, 2, "t", NULL), MEND_OK);
+  world_advance(&end.world, 56);
+  cr_assert_eq(mend_bus_expire(bus), MEND_OK);
+  cr_assert_eq(end.told, 2u);
+  mend_run_release(end.run);
+  world_close(&end.world);
 }

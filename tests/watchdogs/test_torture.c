@@ -50,24 +50,7 @@ static void live(test_world *world) {
   mend_run_release(late);
 }
 
-static void torture(bool fail_after) {
-  test_world world;
-  mend_test_allocator_init(&world.memory);
-  size_t fail_at = 1;
-  for (bool failed = true; failed; fail_at++) {
-    mend_test_allocator_arm(&world.memory, fail_at, fail_after);
-    if (world_try_open(&world) == MEND_OK) live(&world);
-    failed = mend_test_allocator_failed(&world.memory);
-    mend_bus_release(world.bus);
-    mend_clock_release(world.clock);
-    cr_assert_eq(atomic_load(&world.memory.blocks), 0u, "allocation %zu", fail_at);
-  }
-  cr_assert(fail_at > 200, "%zu", fail_at);
-}
-
-Test(watchdog_torture, each_allocation_fails_once) { torture(false); }
-
-Test(watchdog_torture, each_allocation_fails_and_all_later_ones) { torture(true); }
+Test(watchdog_torture, each_allocation_fails) { world_torture(live, 200); }
 
 /* A bus that cannot be watched for want of memory is not half watched, and can be watched later. */
 Test(watchdog_torture, watching_is_all_or_nothing) {

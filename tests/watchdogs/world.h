@@ -43,6 +43,25 @@ static inline void world_close(test_world *world) {
   cr_assert_eq(atomic_load(&world->memory.blocks), 0u);
 }
 
+/* Does something with each of its allocations failing, once, and then again with all later ones failing, too; at least
+ * so many. It may find anything missing, and leaves nothing. */
+static inline void world_torture(void (*live)(test_world *world), size_t least) {
+  for (int fail_after = 0; fail_after < 2; fail_after++) {
+    test_world world;
+    mend_test_allocator_init(&world.memory);
+    size_t fail_at = 1;
+    for (bool failed = true; failed; fail_at++) {
+      mend_test_allocator_arm(&world.memory, fail_at, fail_after != 0);
+      if (world_try_open(&world) == MEND_OK) live(&world);
+      failed = mend_test_allocator_failed(&world.memory);
+      mend_bus_release(world.bus);
+      mend_clock_release(world.clock);
+      cr_assert_eq(atomic_load(&world.memory.blocks), 0u, "allocation %zu", fail_at);
+    }
+    cr_assert(fail_at > least, "%zu", fail_at);
+  }
+}
+
 static inline mend_run *world_run(test_world *world, const char *id) {
   mend_run_options options = MEND_RUN_OPTIONS_INIT;
   options.id = mend_str_from(id);
@@ -61,6 +80,14 @@ static inline mend_status before(mend_run *run, uint64_t call, const char *tool,
   event.event.call = call;
   event.tool_name = mend_str_from(tool);
   event.args = mend_str_from(args);
+  return mend_run_publish(run, &event.event);
+}
+
+/* An event that says nothing but its kind and call. */
+static inline mend_status publish(mend_run *run, mend_event_kind kind, uint64_t call) {
+  mend_any_event event;
+  cr_assert_eq(mend_event_init(&event, kind), MEND_OK);
+  event.event.call = call;
   return mend_run_publish(run, &event.event);
 }
 

@@ -3,7 +3,7 @@
 #include "support/test_support.h"
 
 /* What is written loads again into the same tree. */
-Test(option_write, written_options_load_again) {
+Test(options_json, written_options_load_again) {
   static const char *const settings[][2] = {
       {"loop.k", "7"},
       {"loop.n", "65536"},
