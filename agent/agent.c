@@ -52,6 +52,12 @@ static mend_status keep_tools(mend_agent *agent, const mend_tool_spec *given, si
   return status;
 }
 
+/* Of the call that its requests are made in; a call of another run is none of its run's. */
+static uint64_t number_within(const mend_agent *agent) {
+  if (agent->within == NULL || mend_call_run(agent->within) != mend_boundary_run(agent->boundary)) return 0;
+  return mend_call_number(agent->within);
+}
+
 static mend_status keep_request(mend_agent *agent, const mend_agent_options *options, mend_error *error) {
   mend_model_request *request = &agent->request;
   *request = (mend_model_request)MEND_MODEL_REQUEST_INIT;
@@ -64,6 +70,7 @@ static mend_status keep_request(mend_agent *agent, const mend_agent_options *opt
   request->tool_count = options->tool_count;
   request->run = mend_boundary_run(agent->boundary);
   request->call_name = (mend_str)MEND_ABSENT;
+  request->within = number_within(agent);
   return status;
 }
 

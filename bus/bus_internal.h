@@ -142,6 +142,7 @@ struct mend_run {
   _Atomic uint32_t references;    /* by others than the bus; while it is above 0 the run holds a reference to the bus */
   bool kept;                      /* made by mend_bus_run: stays known without references */
   bool linked;                    /* found by id */
+  bool ended;                     /* in limbo: handlers of an event under way may still have it */
   _Atomic uint64_t calls;
   mend__slot_entry slots[MEND__SLOT_COUNT];
   pthread_mutex_t mutex;

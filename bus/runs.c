@@ -95,6 +95,7 @@ static mend_run *idle_take_oldest(mend_bus *bus) {
 
 /* Under the mutex: nobody has a reference and nobody can get one any more. */
 static void retire_run(mend_run *run) {
+  run->ended = true;
   mend__run_close_subscriptions(run);
   if (run->linked) unlink_run(run);
   mend__retire(run->bus, &run->bus->limbo_runs, &run->retired);
@@ -197,11 +198,6 @@ mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_ru
   return status == MEND_EEXIST ? mend_bus_run(bus, &checked, ret_run, error) : refuse_run(error, status, checked.id);
 }
 
-mend_run *mend_run_retain(mend_run *run) {
-  atomic_fetch_add_explicit(&run->references, 1, memory_order_relaxed);
-  return run;
-}
-
 static bool try_retain_bus(mend_bus *bus) {
   uint32_t references = atomic_load(&bus->references);
   while (references > 0) {
@@ -233,12 +229,19 @@ bool mend__run_try_retain(mend_run *run) {
   return known;
 }
 
+/* At its end a run has no references, nor gets any: it is there until the event is delivered, whoever lets go of it. */
+mend_run *mend_run_retain(mend_run *run) {
+  mend__run_try_retain(run);
+  return run;
+}
+
 void mend_run_release(mend_run *run) {
   if (run == NULL) return;
   uint32_t references = atomic_load(&run->references);
   while (references > 1) {
     if (atomic_compare_exchange_weak(&run->references, &references, references - 1)) return;
   }
+  if (references == 0) return;
   mend_bus *bus = run->bus;
   pthread_mutex_lock(&bus->mutex);
   bool was_last = atomic_fetch_sub(&run->references, 1) == 1;

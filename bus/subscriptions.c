@@ -13,7 +13,8 @@ static mend_status check(const char *pattern, mend_handler handler, mend_error *
 
 static mend_status link_subscription(mend_subscription *subscription, mend_str pattern) {
   mend_bus *bus = subscription->bus;
-  if (bus->closing) return MEND_ECLOSED;
+  const bool run_ended = subscription->run != NULL && subscription->run->ended;
+  if (bus->closing || run_ended) return MEND_ECLOSED;
   mend_status status = mend__pattern_take(bus, pattern, subscription);
   if (status != MEND_OK) return status;
   status = subscription->run != NULL ? mend__run_subscribers_add(subscription->run, subscription)

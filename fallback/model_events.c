@@ -21,6 +21,7 @@ void mend__exchange_publish_request(const mend_exchange *exchange) {
   event.provider = exchange->model->provider;
   event.messages = mend_messages_count(exchange->asked.messages);
   event.attempt = exchange->attempt;
+  if (exchange->asked.within != 0) event.within = exchange->asked.within;
   mend__exchange_publish(exchange, &event.event);
 }
 

@@ -2,6 +2,49 @@
 #include "healing_runner/healing_internal.h"
 #include "hooks/scope.h"
 
+/* ---- Its run: nobody else protects it meanwhile ---- */
+
+/* Hangs on its run from the first scope on. */
+typedef struct protection {
+  const mend_allocator *allocator;
+  _Atomic(mend_healing_runner *) runner; /* whose scope it is in; NULL: in none */
+} protection;
+
+static void protection_free(void *object) {
+  protection *p = object;
+  mend__free(p->allocator, p);
+}
+
+/* Made if need be; NULL when out of memory. */
+static protection *protection_of(const mend_healing_runner *runner) {
+  protection *there = mend__run_slot(runner->run, MEND__SLOT_HEALING);
+  if (there != NULL) return there;
+  protection *made = mend__alloc_zero(runner->allocator, sizeof *made);
+  if (made == NULL) return NULL;
+  made->allocator = runner->allocator;
+  atomic_init(&made->runner, NULL);
+  there = mend__run_slot_put(runner->run, MEND__SLOT_HEALING, made, protection_free);
+  if (there != made) protection_free(made); /* another thread was faster */
+  return there;
+}
+
+static mend_status take_run(mend_healing_runner *runner, mend_error *error) {
+  protection *p = protection_of(runner);
+  if (p == NULL) return mend_error_set(error, MEND_ENOMEM, "a healing scope: out of memory");
+  mend_healing_runner *nobody = NULL;
+  if (atomic_compare_exchange_strong(&p->runner, &nobody, runner)) return MEND_OK;
+  return mend_error_set(error, MEND_EEXIST,
+                        "run %.*s: another healing runner protects it already, all would be found and done twice",
+                        MEND_STR_ARG(mend_run_id(runner->run)));
+}
+
+/* Nothing when it could not be taken. */
+static void give_run_back(mend_healing_runner *runner) {
+  protection *p = mend__run_slot(runner->run, MEND__SLOT_HEALING);
+  mend_healing_runner *self = runner;
+  if (p != NULL) atomic_compare_exchange_strong(&p->runner, &self, NULL);
+}
+
 /* ---- Its watchdogs ---- */
 
 /* Where the bus is watched by one of this name already, a second would report everything twice. */
@@ -100,10 +143,12 @@ void mend__scope_take_down(mend_healing_runner *runner) {
   counts_release(scope->counts);
   scope->counts = NULL;
   unwatch(runner);
+  give_run_back(runner);
 }
 
 mend_status mend__scope_set_up(mend_healing_runner *runner, mend_error *error) {
-  mend_status status = watch(runner, error);
+  mend_status status = take_run(runner, error);
+  if (status == MEND_OK) status = watch(runner, error);
   if (status == MEND_OK) status = count_events(runner, error);
   if (status == MEND_OK) status = open_boundary(runner, error);
   if (status == MEND_OK) status = wait_for_deadlines(runner, error);

@@ -69,17 +69,22 @@ static bool begin_call(mend_tracer *tracer, mend__traced_run *run, const call_ev
   return true;
 }
 
+/* The span of the call that it is made in, or of the run. */
+static void find_parent(const mend_event *event, uint64_t within, uint8_t ret_id[8]) {
+  mend_run_span_id(event->run, within != MEND_NONE ? within : 0, ret_id);
+}
+
 static bool begin_tool(mend_tracer *tracer, mend__traced_run *run, const mend_event *event) {
   const mend_tool_before_event *before = (const mend_tool_before_event *)event;
   call_event begun = {event, "tool", before->tool_name, before->attempt, {0}};
-  mend_run_span_id(event->run, before->within != MEND_NONE ? before->within : 0, begun.parent);
+  find_parent(event, before->within, begun.parent);
   return begin_call(tracer, run, &begun);
 }
 
 static bool begin_model(mend_tracer *tracer, mend__traced_run *run, const mend_event *event) {
   const mend_model_request_event *request = (const mend_model_request_event *)event;
   call_event begun = {event, "model", request->model, request->attempt, {0}};
-  mend_run_span_id(event->run, 0, begun.parent);
+  find_parent(event, request->within, begun.parent);
   return begin_call(tracer, run, &begun);
 }
 

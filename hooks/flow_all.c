@@ -17,7 +17,6 @@ typedef struct batch_member {
   mend_batch_call *call;
   batch *all;
   batch_turn turn;
-  _Atomic uint64_t number; /* of the call, 0 while it is not open; for who cancels it */
 } batch_member;
 
 struct batch {
@@ -38,29 +37,20 @@ static void end_member(batch_member *member, mend_status status) {
   mend__bell_ring(&member->all->over);
 }
 
-static void finish(mend__passage *passage) {
-  batch_member *member = (batch_member *)(void *)passage;
-  atomic_store(&member->number, 0); /* which may be another call's from here on */
-  end_member(member, mend__passage_end(passage));
-}
-
-static void cancel(const batch_member *member) {
-  const uint64_t number = atomic_load(&member->number);
-  const batch *all = member->all;
-  if (number != 0) mend_run_cancel_call(all->boundary->run, number, mend_token_reason(all->until));
-}
+static void finish(mend__passage *passage) { end_member((batch_member *)(void *)passage, mend__passage_end(passage)); }
 
 static void begin(batch_member *member) {
   mend__passage *passage = &member->passage;
   const mend__call_request *request = &member->request;
+  mend_token *until = member->all->until;
   const mend_status status =
       mend__passage_begin(passage, member->all->boundary, &request->target, &request->options, &member->result);
   if (status != MEND_OK) {
     end_member(member, status);
     return;
   }
-  atomic_store(&member->number, passage->number);
-  if (member->all->until != NULL && mend_token_is_cancelled(member->all->until)) cancel(member);
+  if (until != NULL && mend_token_is_cancelled(until))
+    mend_token_cancel(passage->call->token, mend_token_reason(until));
   mend__try_apart(passage, finish);
 }
 
@@ -77,6 +67,7 @@ static bool is_blocking(const mend__target *target, mend_tools *tools) {
 static void prepare(batch_member *member, batch *all, mend_batch_call *call) {
   mend_boundary *boundary = all->boundary;
   mend_error error = MEND_ERROR_INIT;
+  member->all = all;
   member->call = call;
   member->result = (mend_result)MEND_RESULT_INIT;
   const mend_status status =
@@ -98,19 +89,21 @@ static void take_turn(batch *all, batch_turn turn) {
   }
 }
 
-static void cancel_all(void *ctx) {
+static bool is_one_of(const void *ctx, const mend__passage *passage) {
   const batch *all = ctx;
-  for (size_t i = 0; i < all->count; i++)
-    cancel(&all->members[i]);
+  const uintptr_t first = (uintptr_t)all->members, place = (uintptr_t)passage;
+  return place >= first && place < first + all->count * sizeof *all->members;
+}
+
+/* Those that are open; others look at the token when they begin. */
+static void cancel_open(void *ctx) {
+  const batch *all = ctx;
+  mend__open_calls_cancel(all->boundary->run_state, is_one_of, all, mend_token_reason(all->until));
 }
 
 /* Before the first of them is open. */
 static mend_status listen(batch *all) {
-  for (size_t i = 0; i < all->count; i++) {
-    all->members[i].all = all;
-    atomic_init(&all->members[i].number, 0);
-  }
-  return all->until != NULL ? mend_token_on_cancel(all->until, cancel_all, all, &all->until_id) : MEND_OK;
+  return all->until != NULL ? mend_token_on_cancel(all->until, cancel_open, all, &all->until_id) : MEND_OK;
 }
 
 /* Between elements is what their header says. */

@@ -111,3 +111,16 @@ void mend__open_calls_cancel(mend__run_state *state, bool (*picks)(const void *c
   take_out(&bookmark);
   mend__run_unlock(state->run);
 }
+
+mend_status mend_run_cancel_call(mend_run *run, uint64_t number, mend_str reason) {
+  mend__run_state *state = mend__run_state_find(run);
+  if (state == NULL) return MEND_ENOENT;
+  mend__run_lock(run);
+  const mend__passage *passage = mend__open_calls_find(&state->open, number);
+  mend_token *token = passage != NULL ? mend_token_retain(passage->call->token) : NULL;
+  mend__run_unlock(run);
+  if (token == NULL) return MEND_ENOENT;
+  mend_token_cancel(token, reason);
+  mend_token_release(token);
+  return MEND_OK;
+}

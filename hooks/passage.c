@@ -128,6 +128,7 @@ static void init(mend__passage *passage, mend_boundary *boundary, const mend_cal
   atomic_init(&passage->started_ns, 0);
   passage->incomplete = false;
   passage->error = MEND_OK;
+  atomic_init(&passage->holds, 0);
   passage->bell = NULL;
 }
 
@@ -175,19 +176,6 @@ void mend__passage_enter(mend__passage *passage) {
   passage->has_thread = true;
   passage->thread = pthread_self();
   mend__run_unlock(passage->boundary->run);
-}
-
-mend_status mend_run_cancel_call(mend_run *run, uint64_t number, mend_str reason) {
-  mend__run_state *state = mend__run_state_find(run);
-  if (state == NULL) return MEND_ENOENT;
-  mend__run_lock(run);
-  const mend__passage *passage = mend__open_calls_find(&state->open, number);
-  mend_token *token = passage != NULL ? mend_token_retain(passage->call->token) : NULL;
-  mend__run_unlock(run);
-  if (token == NULL) return MEND_ENOENT;
-  mend_token_cancel(token, reason);
-  mend_token_release(token);
-  return MEND_OK;
 }
 
 /* ---- Closing ---- */

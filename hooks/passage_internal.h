@@ -1,6 +1,6 @@
-/* Private to hooks/: a call as its flow sees it: a passage through the boundary, from the first before to the last after
- * hook (docs/internals/boundary.md). It has a mend_call (call_internal.h) for each attempt, so whoever keeps an old one
- * cannot answer a later attempt. */
+/* Private to hooks/: a call as its flow sees it: a passage through the boundary, from the first before to the last
+ * after hook (docs/internals/boundary.md). It has a mend_call (call_internal.h) for each attempt, so whoever keeps an
+ * old one cannot answer a later attempt. */
 #ifndef MEND_HOOKS_PASSAGE_INTERNAL_H
 #define MEND_HOOKS_PASSAGE_INTERNAL_H
 

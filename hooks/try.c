@@ -1,5 +1,5 @@
-/* A try: an attempt, and another one when an after or on_error hook wants something else to run. Where a tool runs apart
- * from its passage the try goes on when its call lands: on the thread that waits, or, when nobody does, right there. */
+/* A try: an attempt, and another one when an after or on_error hook wants something else to run. Where a tool runs
+ * apart from its passage the try goes on when its call lands: on the thread that waits, or, when nobody does, there. */
 #include "hooks/passage_internal.h"
 
 /* ---- What hooks want to run ---- */

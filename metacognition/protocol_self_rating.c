@@ -40,13 +40,19 @@ static mend_status ask(const self_rating *self, const mend_protocol_input *input
 
 /* ---- The reply ---- */
 
+/* Some models say a sentence before the code block that they were not asked for. */
+static mend_str without_fences(const char *reply) {
+  const mend_str text = mend__skip_blanks(mend_str_from(reply));
+  const char *fence = mend__json_is_object(text) ? NULL : strstr(text.ptr, "```");
+  return mend__without_fences(fence != NULL ? mend_str_from(fence) : text);
+}
+
 static mend_status read_reply(const char *reply, mend_enriched *enriched, mend_error *error) {
   const mend__self_report names = {MEND_STR("confidence"), MEND_STR("uncertain_about"),
                                    MEND_STR("outside_my_capability")};
   if (reply == NULL) return mend_error_set(error, MEND_EFAILED, "the model gave no reply");
   mend_error reason = MEND_ERROR_INIT;
-  const mend_status status =
-      mend__self_report_read(&names, mend__without_fences(mend_str_from(reply)), enriched, &reason);
+  const mend_status status = mend__self_report_read(&names, without_fences(reply), enriched, &reason);
   if (status == MEND_OK || status == MEND_ENOMEM) return status;
   return mend_error_set(error, status, "the model's reply: %s", reason.message);
 }

@@ -1,6 +1,6 @@
-/* Private to watchdogs/: readings that drift downwards, seen by a self-scaled, clipped cumulative sum. Mean and standard
- * deviation of the first 10 readings are the base; every later one adds how many deviations it lies below the mean, at
- * most 3 either way, less 1; the sum does not go below 0, and 6 is a decline. */
+/* Private to watchdogs/: readings that drift downwards, seen by a self-scaled, clipped cumulative sum. Mean and
+ * standard deviation of the first 10 readings are the base; every later one adds how many deviations it lies below the
+ * mean, at most 3 either way, less 1; the sum does not go below 0, and 6 is a decline. */
 #ifndef MEND_WATCHDOGS_CUSUM_H
 #define MEND_WATCHDOGS_CUSUM_H
 

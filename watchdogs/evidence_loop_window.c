@@ -1,6 +1,6 @@
-/* The decisions that are remembered: their pairs in a ring, and a table to find a pair. Decision i of the run is at
- * i - 1 in the ring, whose length is a power of two. n decisions are the window, and 16 more are kept, so that the pairs
- * of a cycle are not forgotten between two rounds. A pair that is forgotten becomes the next new one. */
+/* The decisions that are remembered: their pairs in a ring, and a table to find a pair. Decision i of the run is at i -
+ * 1 in the ring, whose length is a power of two. n decisions are the window, and 16 more are kept, so that the pairs of
+ * a cycle are not forgotten between two rounds. A pair that is forgotten becomes the next new one. */
 #include "watchdogs/evidence_loop.h"
 
 static uint32_t count_remembered(const mend__loop_state *state) {

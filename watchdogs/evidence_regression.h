@@ -1,6 +1,6 @@
 /* Private to watchdogs/: Regression in mode evidence. Each source of readings is a series of its own, judged by two
- * rules: a drop from the older to the newer half of a window that is also far beyond the noise, and a sum that sees slow
- * drift. */
+ * rules: a drop from the older to the newer half of a window that is also far beyond the noise, and a sum that sees
+ * slow drift. */
 #ifndef MEND_WATCHDOGS_EVIDENCE_REGRESSION_H
 #define MEND_WATCHDOGS_EVIDENCE_REGRESSION_H
 

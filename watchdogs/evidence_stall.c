@@ -25,8 +25,8 @@ static uint64_t stall_deadline(void *ctx) {
 }
 
 /* Runs that work for it: what they have open is watched by itself, and meanwhile it waits. Returns how much later than
- * its limit it is looked at again: the longer its kin have been silent with something open, the later, so that a jump in
- * time takes few steps; and never at once, however short the limit. */
+ * its limit it is looked at again: the longer its kin have been silent with something open, the later, so that a jump
+ * in time takes few steps; and never at once, however short the limit. */
 static uint64_t look_at_kin(mend__stall_state *state, mend__stall_item *item, uint64_t now_ns) {
   enum { SILENT_PART = 16 };
   static const uint64_t SOONEST_NS = MEND_SECOND_NS / 100;

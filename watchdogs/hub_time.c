@@ -86,8 +86,8 @@ static void set_waker(mend__hub *hub, mend_waker waker) {
   pthread_mutex_unlock(&hub->lock);
 }
 
-/* On a virtual clock either the hub drives itself or whoever gave the waker does, on a thread of its own. A waker that is
- * taken back is not called again, also where there is no memory to drive. */
+/* On a virtual clock either the hub drives itself or whoever gave the waker does, on a thread of its own. A waker that
+ * is taken back is not called again, also where there is no memory to drive. */
 mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker) {
   mend__hub *hub;
   mend_status status = mend__hub_of(bus, &hub);

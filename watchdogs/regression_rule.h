@@ -1,5 +1,5 @@
-/* Private to watchdogs/: what both modes of Regression share: their options, which readings are readings, and how a fall
- * of confidence is told. */
+/* Private to watchdogs/: what both modes of Regression share: their options, which readings are readings, and how a
+ * fall of confidence is told. */
 #ifndef MEND_WATCHDOGS_REGRESSION_RULE_H
 #define MEND_WATCHDOGS_REGRESSION_RULE_H
 

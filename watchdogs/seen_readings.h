@@ -1,5 +1,5 @@
-/* Private to watchdogs/: readings that are told twice. A reading is known by its call, attempt and source, and by the id
- * that its publisher gave it; one that has none of these cannot be told twice. The last 256 are remembered. */
+/* Private to watchdogs/: readings that are told twice. A reading is known by its call, attempt and source, and by the
+ * id that its publisher gave it; one that has none of these cannot be told twice. The last 256 are remembered. */
 #ifndef MEND_WATCHDOGS_SEEN_READINGS_H
 #define MEND_WATCHDOGS_SEEN_READINGS_H
 

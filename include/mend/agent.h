@@ -45,13 +45,15 @@ typedef struct mend_agent_options {
   const char *instructions;          /**< the system message; NULL: none */
   uint32_t max_turns;                /**< of one mend_agent_run, 1..10,000; default 20 */
   const mend_model_request *request; /**< settings of every request (temperature, clocks, log_probs, ...); copied; its
-                                        messages, tools, run and call_name are not looked at; NULL: the defaults */
+                                        messages, tools, run, call_name and within are not looked at; NULL: the
+                                        defaults */
   void (*delta)(void *ctx, const mend_delta *delta); /**< pieces of replies, on the loop's thread; NULL: nobody */
   void (*turn)(void *ctx, uint32_t turn,
                const mend_reply *reply); /**< each reply, from turn 1, before its tools run; NULL: nobody */
   void *ctx;
-  /** The call in whose execution it works, as a sub-agent; referenced; NULL: none. Its own calls are made within that
-   * one (mend_call_options), and what cancels that one ends the sub-agent at once: its request under way, its calls. */
+  /** The call in whose execution it works, as a sub-agent; referenced; NULL: none. Its own calls and requests are made
+   * within that one (mend_call_options, mend_model_request), and what cancels that one ends the sub-agent at once: its
+   * request under way, its calls. */
   mend_call *within;
 } mend_agent_options;
 #define MEND_AGENT_OPTIONS_INIT                                                                                        \
@@ -116,9 +118,9 @@ MEND_API void mend_agent_report_clear(mend_agent_report *report);
  */
 MEND_API mend_status mend_agent_run(mend_agent *agent, mend_str task, mend_agent_report *ret_report, mend_error *error);
 /**
- * The same for an agent that answers in JSON: the last reply's text, code fences stripped, is enriched by `protocol`
- * with the reply's log probabilities (where request.log_probs asks for them). A text that is no JSON is enriched as a
- * JSON string. For a protocol that runs the agent again, it works on a copy of the conversation as it was before the
+ * The same for an agent that answers in JSON: the last reply's text is enriched by `protocol` with the reply's log
+ * probabilities (where request.log_probs asks for them). Of a text that begins with a code block (```) it is the JSON
+ * value in that, and what follows the block is left out. A text that is no JSON then is enriched as a JSON string. For a protocol that runs the agent again, it works on a copy of the conversation as it was before the
  * task; turns, calls and tokens of that are in the report as well. (A run that is watched sees the same tool calls
  * again, then.)
  * \param ret_enriched  emptied when the end is not done

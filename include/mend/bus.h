@@ -106,9 +106,9 @@ typedef mend_status (*mend_handler)(void *ctx, const mend_event *event);
 MEND_API mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
                                         void (*destroy)(void *ctx), mend_subscription **ret_subscription,
                                         mend_error *error);
-/** The same for one run, with the same errors. It ends with the run at the latest; the caller still closes its
- * handle, before dropping its last reference to the run. destroy must not touch the run: another thread may be
- * freeing it. */
+/** The same for one run, with the same errors, and MEND_ECLOSED in a handler when an earlier one has dropped the last
+ * reference to the run. It ends with the run at the latest; the caller still closes its handle, before dropping its
+ * last reference to the run. destroy must not touch the run: another thread may be freeing it. */
 MEND_API mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler handler, void *ctx,
                                         void (*destroy)(void *ctx), mend_subscription **ret_subscription,
                                         mend_error *error);
@@ -166,6 +166,8 @@ MEND_API mend_status mend_run_new(mend_bus *bus, const mend_run_options *options
  */
 MEND_API mend_status mend_bus_run(mend_bus *bus, const mend_run_options *options, mend_run **ret_run,
                                   mend_error *error);
+/** Adds a reference and returns the run. An event's run is at its end when an earlier handler has dropped the last one:
+ * retaining it then keeps it no longer than the event is delivered, which mend_event_clone tells. */
 MEND_API mend_run *mend_run_retain(mend_run *run);
 /** NULL is allowed. With the last reference the run's subscriptions are closed; dropped in a handler, the run's memory
  * stays until that thread's outermost publish returns. */

@@ -105,7 +105,8 @@ typedef struct mend_scope_options {
 /**
  * Enter: watches the run, arms the loop, publishes `healing.started` (with a notice for each thing worth a look). A
  * failure half-way is rolled back. A runner belongs to one run: entering it again for the same run only counts; for
- * another run, also after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. While it is entered the
+ * another run, also after leaving, it is MEND_EINVAL with a sentence; so is a NULL runner. A run has one runner at a
+ * time: while another one's scope is not left, entering is MEND_EEXIST with a sentence. While it is entered the
  * runner keeps a reference to itself. Where the bus is watched already (mend_bus_watch), its watchdogs serve and the
  * runner's of the same name rest. \param options  NULL for the defaults; ret_report is only for a failure here.
  * Errors also: MEND_ECLOSED while the scope is being left; MEND_EDEADLK in a subscriber of what entering publishes;

@@ -140,8 +140,9 @@ typedef struct mend_self_rating_options {
 } mend_self_rating_options;
 #define MEND_SELF_RATING_OPTIONS_INIT                                                                                  \
   { sizeof(mend_self_rating_options), NULL, NULL, NULL, NULL }
-/** Called "self_rating". Code fences round the reply are stripped; a reply that is no JSON object is a failure of
- * the protocol. Errors: MEND_EINVAL, MEND_ENOMEM. */
+/** Called "self_rating". Of a reply with a code block (``` with or without a language) what stands in the first
+ * one is read, on lines of its own or between fences on one line, closed or not; a sentence before and after it is
+ * left out. A reply that is no JSON object then is a failure of the protocol. Errors: MEND_EINVAL, MEND_ENOMEM. */
 MEND_API mend_status mend_protocol_new_self_rating(const mend_self_rating_options *options,
                                                    mend_protocol **ret_protocol, mend_error *error);
 

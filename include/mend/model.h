@@ -132,11 +132,14 @@ typedef struct mend_model_request {
   mend_model_clocks clocks;
   uint32_t max_attempts; /**< of a chain, those of chains in it among them; 0: as many as it wants */
   double max_cost_usd;   /**< where prices are known (mend_fallback_options.models); 0: any */
+  /** Number of the call of `run` in whose execution it is asked (mend_call_number), for `model.request` and traces;
+   * 0: none. */
+  uint64_t within;
 } mend_model_request;
 #define MEND_MODEL_REQUEST_INIT                                                                                        \
   {                                                                                                                    \
     sizeof(mend_model_request), NULL, NULL, 0, MEND_ABSENT, true, 0, MEND_NAN, MEND_NAN, MEND_ABSENT, false,           \
-        MEND_ABSENT, NULL, MEND_ABSENT, MEND_MODEL_CLOCKS_INIT, 0, 0                                                   \
+        MEND_ABSENT, NULL, MEND_ABSENT, MEND_MODEL_CLOCKS_INIT, 0, 0, 0                                                \
   }
 
 /* ---- Replies ----------------------------------------------------------------------------------------------- */

@@ -283,9 +283,9 @@ MEND_API mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker);
  * MEND_EINVAL, MEND_ENOMEM. */
 MEND_API mend_status mend_bus_set_poll_interval(mend_bus *bus, double seconds, mend_error *error);
 
-/** The watchdogs that `options` enable, onto every run of the bus: what `mend replay` does. Each call makes watchdogs of
- * its own, so a second one adds a second set. \param options  NULL for the defaults. Errors: MEND_EINVAL, MEND_ENOMEM;
- * then the bus is watched by none of them. */
+/** The watchdogs that `options` enable, onto every run of the bus: what `mend replay` does. Each call makes watchdogs
+ * of its own, so a second one adds a second set. \param options NULL for the defaults. Errors: MEND_EINVAL,
+ * MEND_ENOMEM; then the bus is watched by none of them. */
 MEND_API mend_status mend_bus_watch(mend_bus *bus, const mend_options *options, mend_error *error);
 
 /* ---- Policy ------------------------------------------------------------------------------------------------ */

@@ -42,7 +42,7 @@ typedef struct mend_span {
   size_t size;
   uint8_t trace_id[16];
   uint8_t span_id[8];
-  uint8_t parent_span_id[8]; /**< of a call: what tool.before names as `within`, else the run; zero: none */
+  uint8_t parent_span_id[8]; /**< of a call: what its first event names as `within`, else the run; zero: none */
   const char *kind;          /**< "run", "tool" or "model" */
   mend_str name;             /**< the tool or model of the latest attempt, the run's agent or name; cut to 128 bytes */
   mend_str run_id;

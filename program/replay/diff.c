@@ -90,8 +90,13 @@ static void count_marks(diff_pair *pair) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
+static const step *steps_of(const step_run *run) {
+  static const step none;
+  return run->steps != NULL ? run->steps : &none;
+}
+
 static mend_status align(diff_pair *pair, const step_run *left, const step_run *right) {
-  stretch of = {.left = left->steps + pair->same, .right = right->steps + pair->same};
+  stretch of = {.left = steps_of(left) + pair->same, .right = steps_of(right) + pair->same};
   const size_t left_rest = left->count - pair->same, right_rest = right->count - pair->same;
   of.left_count = least(left_rest, DIFF_ALIGNED_MAX);
   of.right_count = least(right_rest, DIFF_ALIGNED_MAX);
@@ -110,8 +115,7 @@ static mend_status align(diff_pair *pair, const step_run *left, const step_run *
 }
 
 static mend_status compare(diff_pair *pair) {
-  static step no_steps[1];
-  static const step_run nobody = {.steps = no_steps};
+  static const step_run nobody;
   const step_run *left = pair->left != NULL ? pair->left : &nobody;
   const step_run *right = pair->right != NULL ? pair->right : &nobody;
   pair->same = count_same(left, right);

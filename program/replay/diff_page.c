@@ -66,7 +66,8 @@ static void put_step(const step_list *list, const step *of, size_t width, mend__
   mend__buffer call, answer;
   mend__buffer_init(&call, NULL);
   mend__buffer_init(&answer, NULL);
-  mend__buffer_printf(&call, "%s %s", step_text(list, of->tool), step_text(list, of->args));
+  const char *args = step_text(list, of->args);
+  mend__buffer_printf(&call, "%s%s%s", step_text(list, of->tool), args[0] != '\0' ? " " : "", args);
   if (of->end == MEND_EVENT_CUSTOM) {
     mend__buffer_str(&answer, MEND_STR(" (open)"));
   } else {

@@ -2,6 +2,8 @@
 
 #include "mend.h"
 
+#include <math.h>
+
 enum { SPANS_A_LINE = 512 };
 
 /* A line that grew beyond this is written although there is room for more spans. */
@@ -61,7 +63,7 @@ void otlp_add_integer(mend__buffer *text, const char *key, uint64_t value) {
 }
 
 void otlp_add_double(mend__buffer *text, const char *key, double value) {
-  if (!(value > 0) || text->failed) return;
+  if (!(value > 0) || isinf(value) || text->failed) return;
   add_attribute(text, key);
   mend__buffer_str(text, MEND_STR("\"doubleValue\":"));
   mend__buffer_f64(text, value);

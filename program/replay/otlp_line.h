@@ -21,7 +21,7 @@ mend_status otlp_line_end_span(otlp_line *of);
 /* Writes what there is. Errors as above. */
 mend_status otlp_line_flush(otlp_line *of);
 
-/* Attributes, after the '[' of their array: nothing is added for a text without bytes, nor for 0. */
+/* Attributes, after the '[' of their array: nothing is added for a text without bytes, nor for 0 or infinity. */
 void otlp_add_string(mend__buffer *text, const char *key, mend_str value);
 void otlp_add_integer(mend__buffer *text, const char *key, uint64_t value);
 void otlp_add_double(mend__buffer *text, const char *key, double value);

@@ -1,6 +1,7 @@
 #include "program/replay/otlp_writer.h"
 
 #include "core/memory.h"
+#include "program/base/sums.h"
 #include "program/replay/otlp_open_spans.h"
 
 /* So many runs are open at once, and so much is kept of what is open; then all of it is written, and a run that goes on
@@ -210,8 +211,8 @@ static mend_status end_model(otlp_writer *writer, otlp_span *run, const mend_eve
 
 static mend_status take_usage(otlp_writer *writer, otlp_span *run, const mend_model_usage_event *usage) {
   otlp_span *asked = find_call(writer, &usage->event), *span = asked != NULL ? asked : run;
-  if (usage->input_tokens != MEND_NONE) span->input_tokens += usage->input_tokens;
-  if (usage->output_tokens != MEND_NONE) span->output_tokens += usage->output_tokens;
+  if (usage->input_tokens != MEND_NONE) span->input_tokens = sum_of(span->input_tokens, usage->input_tokens);
+  if (usage->output_tokens != MEND_NONE) span->output_tokens = sum_of(span->output_tokens, usage->output_tokens);
   if (usage->cost_usd > 0) span->cost_usd += usage->cost_usd;
   return MEND_OK;
 }

@@ -1,10 +1,11 @@
 #include "program/reports/totals.h"
 
 #include "program/base/plain.h"
+#include "program/base/sums.h"
 #include "program/reports/headline.h"
 
 replay_use replay_use_sum(replay_use a, replay_use b) {
-  return (replay_use){a.calls + b.calls, a.tokens + b.tokens, a.cost_usd + b.cost_usd, a.ns + b.ns};
+  return (replay_use){a.calls + b.calls, sum_of(a.tokens, b.tokens), a.cost_usd + b.cost_usd, a.ns + b.ns};
 }
 
 bool replay_use_is_nothing(const replay_use *of) {

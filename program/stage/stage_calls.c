@@ -1,4 +1,5 @@
 /* Calls, usage and readings, as the reports are told of them. */
+#include "program/base/sums.h"
 #include "program/reports/totals.h"
 #include "program/stage/stage_internal.h"
 
@@ -166,8 +167,8 @@ mend_status stage_note_usage(stage *on, played_run *run, mend_model_usage_event 
                         .cost_usd = cost,
                         .row = on->row,
                         .ts_ns = on->now_ns};
-  if (usage.tokens == 0) usage.tokens = usage.input_tokens + usage.output_tokens;
-  run->record.used.tokens += usage.tokens;
+  if (usage.tokens == 0) usage.tokens = sum_of(usage.input_tokens, usage.output_tokens);
+  run->record.used.tokens = sum_of(run->record.used.tokens, usage.tokens);
   run->record.used.cost_usd += usage.cost_usd;
   return on->settings->reports->want_usage ? reports_usage(on->settings->reports, &usage) : MEND_OK;
 }

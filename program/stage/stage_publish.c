@@ -2,6 +2,7 @@
 #include "bus/room.h"
 #include "core/memory.h"
 #include "program/base/json_fields.h"
+#include "program/base/sums.h"
 #include "program/stage/played_run.h"
 
 #include <stdio.h>
@@ -171,7 +172,7 @@ mend_status stage_usage(stage *on, played_run *run, const stage_tokens *used) {
   usage.model = used->model;
   if (used->input > 0) usage.input_tokens = used->input;
   if (used->output > 0) usage.output_tokens = used->output;
-  if (used->input > 0 || used->output > 0) usage.tokens = used->input + used->output;
+  if (used->input > 0 || used->output > 0) usage.tokens = sum_of(used->input, used->output);
   if (used->cost_usd > 0) usage.cost_usd = used->cost_usd;
   return stage_publish(on, run, &usage.event);
 }

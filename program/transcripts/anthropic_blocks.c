@@ -1,6 +1,7 @@
 #include "program/transcripts/anthropic_blocks.h"
 
 #include "program/base/json_fields.h"
+#include "program/base/sums.h"
 
 #define BLOCK_FIELDS(F)                                                                                                \
   F(TYPE, "type"), F(ID, "id"), F(NAME, "name"), F(INPUT, "input"), F(TOOL_USE_ID, "tool_use_id"),                     \
@@ -124,8 +125,8 @@ stage_tokens anthropic_tokens(mend_str model, mend_str usage) {
   json_field fields[COUNT] = {JSON_FIELD("input_tokens"), JSON_FIELD("cache_read_input_tokens"),
                               JSON_FIELD("cache_creation_input_tokens"), JSON_FIELD("output_tokens")};
   if (mend__json_is_object(usage)) json_fields_read(usage, fields, COUNT, NULL);
+  const uint64_t cached = sum_of(json_count(fields[CACHED].value), json_count(fields[CREATED].value));
   return (stage_tokens){.model = model,
-                        .input = json_count(fields[READ].value) + json_count(fields[CACHED].value) +
-                                 json_count(fields[CREATED].value),
+                        .input = sum_of(json_count(fields[READ].value), cached),
                         .output = json_count(fields[WRITTEN].value)};
 }

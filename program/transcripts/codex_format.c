@@ -1,6 +1,7 @@
 /* Rollouts of Codex: JSONL, a run a file; each row has a time and a payload. What is said and done are items of the
  * Responses API; rows of type event_msg tell the same once more, and what people said, tokens and errors. */
 #include "program/base/json_fields.h"
+#include "program/base/sums.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
 #include "program/transcripts/responses_items.h"
@@ -163,7 +164,7 @@ static mend_status play_tokens(stage *on, played_run *run, rollout *of, mend_str
   if (!mend__json_is_object(info)) return MEND_OK;
   json_fields_read(info, fields, COUNT, NULL);
   const stage_tokens last = read_tokens(fields[LAST].value);
-  of->context = last.input + last.output;
+  of->context = sum_of(last.input, last.output);
   stage_tokens total = read_tokens(fields[TOTAL].value);
   total.model = mend_str_from(of->model);
   return stage_usage_so_far(on, run, MEND_STR("session"), &total);

@@ -2,6 +2,7 @@
  * anew; or the older document with `messages`. A message is therefore held until it is no longer expected to change.
  * What a rewind takes out of the conversation has happened nevertheless: its calls ran and count. */
 #include "program/base/json_fields.h"
+#include "program/base/sums.h"
 #include "program/stage/stage_later.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/held_rows.h"
@@ -134,7 +135,8 @@ static mend_status play_tokens(stage *on, played_run *run, mend_str model, mend_
   json_fields_read(tokens, fields, TOKENS_COUNT, NULL);
   const stage_tokens used = {.model = model,
                              .input = json_count(fields[T_INPUT].value),
-                             .output = json_count(fields[T_OUTPUT].value) + json_count(fields[T_THOUGHTS].value)};
+                             .output =
+                                 sum_of(json_count(fields[T_OUTPUT].value), json_count(fields[T_THOUGHTS].value))};
   return stage_usage(on, run, &used);
 }
 

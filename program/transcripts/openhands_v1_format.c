@@ -1,6 +1,7 @@
 /* Events of OpenHands from version 1 on: an event a line, an array of them, or an object that has them in `events` or
  * `items`. */
 #include "program/base/json_fields.h"
+#include "program/base/sums.h"
 #include "program/transcripts/format.h"
 #include "program/transcripts/iso_time.h"
 
@@ -113,8 +114,8 @@ static mend_status play_state(stage *on, played_run *run, const json_field field
     if (mend_json_value(&json, &metrics) != MEND_OK) break;
     const stage_tokens used = read_metrics(on, metrics);
     if (total.model.len == 0) total.model = used.model;
-    total.input += used.input;
-    total.output += used.output;
+    total.input = sum_of(total.input, used.input);
+    total.output = sum_of(total.output, used.output);
     total.cost_usd += used.cost_usd;
   }
   return stage_usage_so_far(on, run, MEND_STR("total"), &total);

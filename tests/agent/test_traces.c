@@ -3,6 +3,7 @@
 #include "mend/workbench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MODEL(file) "scripted:" MEND_TEST_DATA "/agent/traces/" file
 
@@ -104,29 +105,23 @@ static void describe(const spans *all, char *text, size_t size) {
 
 /* ---- The run ---- */
 
-static void open_chain(world *w) {
-  const char *names[] = {MODEL("refusing.json"), MODEL("outer.json")};
+/* Of a model that refuses and one that answers. */
+static mend_model *open_chain(world *w, const char *answering) {
+  const char *names[] = {MODEL("refusing.json"), answering};
+  mend_model *chain = NULL;
   mend_fallback_options options = MEND_FALLBACK_OPTIONS_INIT;
   mend_error error = MEND_ERROR_INIT;
   options.allocator = &w->memory.base;
   options.loop = w->loop;
-  cr_assert_eq(mend_fallback_new(names, 2, &options, &w->model, &error), MEND_OK, "%s", error.message);
-}
-
-static mend_model *open_inner(world *w) {
-  mend_model *model = NULL;
-  mend_fallback_options options = MEND_FALLBACK_OPTIONS_INIT;
-  options.allocator = &w->memory.base;
-  options.loop = w->loop;
-  cr_assert_eq(mend_model_open(MODEL("inner.json"), &options, &model, NULL), MEND_OK);
-  return model;
+  cr_assert_eq(mend_fallback_new(names, 2, &options, &chain, &error), MEND_OK, "%s", error.message);
+  return chain;
 }
 
 Test(agent_traces, every_event_leads_to_a_span) {
   world w;
   world_open(&w, NULL);
-  open_chain(&w);
-  delegate self = {&w, open_inner(&w)};
+  w.model = open_chain(&w, MODEL("outer.json"));
+  delegate self = {&w, open_chain(&w, MODEL("inner.json"))};
   const mend_tool tool = {.size = sizeof tool, .name = "delegate", .execute = work_within, .kind = MEND_TOOL_POOLED};
   cr_assert_eq(mend_tools_add(w.tools, &tool, &self, NULL), MEND_OK);
   stamps stamped = {0};
@@ -142,8 +137,8 @@ Test(agent_traces, every_event_leads_to_a_span) {
   mend_tracer_each(tracer, keep_span, &all);
   describe(&all, text, sizeof text);
   cr_assert_str_eq(text,
-                   "model inner.json in run: response\n"
-                   "model inner.json in run: response\n"
+                   "model inner.json in delegate: response\n"
+                   "model inner.json in delegate: response\n"
                    "model outer.json in run: response\n"
                    "model outer.json in run: response\n"
                    "run run in nothing: open\n"

@@ -209,6 +209,82 @@ Test(bus_lifetime, handles_may_be_closed_by_the_end_of_their_run_or_bus) {
   }
 }
 
+static mend_status drop_the_run(void *ctx, const mend_event *event) {
+  (void)event;
+  mend_run_release(*(mend_run **)ctx);
+  return MEND_OK;
+}
+
+static mend_status subscribe_to_its_run(void *ctx, const mend_event *event) {
+  mend_error error = MEND_ERROR_INIT;
+  mend_subscription *subscription = NULL;
+  const mend_status status = mend_run_subscribe(event->run, "*", count, NULL, NULL, &subscription, &error);
+  *(mend_status *)ctx = status;
+  cr_assert(subscription == NULL && error.status == status, "%s", error.message);
+  return MEND_OK;
+}
+
+Test(bus_lifetime, a_run_at_its_end_takes_no_subscriber) {
+  mend_test_allocator memory;
+  mend_test_allocator_init(&memory);
+  mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  options.allocator = &memory.base;
+  mend_bus *bus;
+  mend_run *run;
+  mend_status status = MEND_OK;
+  mend_bus_new(&options, &bus, NULL);
+  mend_run_new(bus, NULL, &run, NULL);
+  mend_bus_subscribe(bus, "tool.before", drop_the_run, &run, NULL, NULL, NULL);
+  mend_bus_subscribe(bus, "*", subscribe_to_its_run, &status, NULL, NULL, NULL);
+  cr_assert_eq(mend_run_emit(run, "tool.before", NULL, NULL), MEND_OK);
+  cr_assert_eq(status, MEND_ECLOSED);
+  mend_bus_stats stats = {.size = sizeof stats};
+  mend_bus_get_stats(bus, &stats);
+  cr_assert_eq(stats.subscriptions, 2u);
+  mend_bus_release(bus);
+  cr_assert_eq(memory.blocks, 0u);
+}
+
+static mend_status hold_the_run_for_a_moment(void *ctx, const mend_event *event) {
+  (void)ctx;
+  mend_run *run = mend_run_retain(event->run);
+  cr_assert_eq(mend_run_emit(run, "run.reset", NULL, NULL), MEND_OK);
+  mend_run_release(run);
+  return MEND_OK;
+}
+
+static mend_status drop_the_bus(void *ctx, const mend_event *event) {
+  (void)event;
+  mend_bus_release(ctx);
+  return MEND_OK;
+}
+
+Test(bus_lifetime, a_handler_may_hold_a_run_at_its_end) {
+  for (int row = 0; row < 4; row++) {
+    const bool kept = row & 1, drops_bus = row & 2;
+    mend_test_allocator memory;
+    mend_test_allocator_init(&memory);
+    mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+    options.allocator = &memory.base;
+    mend_run_options of_run = MEND_RUN_OPTIONS_INIT;
+    of_run.id = MEND_STR("r");
+    mend_bus *bus;
+    mend_run *run;
+    mend_bus_new(&options, &bus, NULL);
+    cr_assert_eq((kept ? mend_bus_run : mend_run_new)(bus, &of_run, &run, NULL), MEND_OK);
+    mend_bus_subscribe(bus, "tool.before", drop_the_run, &run, NULL, NULL, NULL);
+    if (drops_bus) mend_bus_subscribe(bus, "tool.before", drop_the_bus, bus, NULL, NULL, NULL);
+    mend_bus_subscribe(bus, "tool.*", hold_the_run_for_a_moment, NULL, NULL, NULL, NULL);
+    mend_bus_subscribe(bus, "tool.*", hold_the_run_for_a_moment, NULL, NULL, NULL, NULL);
+    cr_assert_eq(mend_run_emit(run, "tool.before", NULL, NULL), MEND_OK);
+    mend_bus_stats stats = {.size = sizeof stats};
+    if (!drops_bus) mend_bus_get_stats(bus, &stats);
+    cr_assert_eq(stats.runs, kept && !drops_bus ? 1u : 0u, "row %d", row);
+    if (!drops_bus) mend_bus_release(bus);
+    cr_assert_eq(memory.blocks, 0u, "row %d", row);
+  }
+}
+
 typedef struct last_wish {
   mend_bus *bus;
   mend_status subscribed, made, found;

@@ -197,6 +197,11 @@ Test(hash, large_objects) {
               cases[i].count);
     cr_assert(!mend_hash_equal(in_order, object_hash(cases[i].count + 1, 1, false)), "%zu and one", cases[i].count);
   }
+
+  mend_str again = MEND_STR("{\"a\":1,\"a\":{\"b\":2},\"a\":3,\"a\":4}");
+  mend_json_hash_result result = mend_json_hash(again, scratch, 2 * 40);
+  cr_assert(!result.raw, "a key that comes again needs no room of its own");
+  cr_assert(mend_hash_equal(result.hash, structural_of("{\"a\":4}")));
 }
 
 /* ---- Limits ------------------------------------------------------------------------------------------------- */

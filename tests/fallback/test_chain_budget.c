@@ -123,9 +123,12 @@ Test(chain_budget, a_chain_in_a_chain_is_sent_the_repaired_request) {
   put_chain_in_chain(&t, NULL);
   mend_model_request request = world_request(&t.w);
   request.temperature = 0.5;
+  request.within = 7;
   mend_exchange_release(send_to(&t, &request, &a));
   cr_assert_eq(a.status, MEND_OK, "%s", a.message);
   cr_assert_str_eq(t.w.log, "aP ao");
+  cr_assert_not_null(strstr(t.w.events, "request(a,1,1,in 7)"), "%s", t.w.events);
+  cr_assert_not_null(strstr(t.w.events, "request(a,1,2,in 7)"), "%s", t.w.events);
   cr_assert(t.actors[0].temperature != t.actors[0].temperature, "the second time without");
   mend_reply_clear(&a.reply);
   troupe_close(&t);

@@ -57,8 +57,10 @@ static inline mend_status log_event(void *ctx, const mend_event *event) {
   switch (event->kind) {
   case MEND_EVENT_MODEL_REQUEST: {
     const mend_model_request_event *request = (const mend_model_request_event *)event;
-    note_event(w, "request(%.*s,%llu,%llu)", MEND_STR_ARG(request->model), (unsigned long long)request->messages,
-               (unsigned long long)request->attempt);
+    char within[32] = "";
+    if (request->within != MEND_NONE) snprintf(within, sizeof within, ",in %llu", (unsigned long long)request->within);
+    note_event(w, "request(%.*s,%llu,%llu%s)", MEND_STR_ARG(request->model), (unsigned long long)request->messages,
+               (unsigned long long)request->attempt, within);
     break;
   }
   case MEND_EVENT_MODEL_DELTA: {

@@ -104,6 +104,78 @@ Test(healing, a_runner_belongs_to_one_run) {
   close_world(&w);
 }
 
+/* What each of two runners, a and b, does to one run, in turn; and how it goes. */
+typedef struct step {
+  char runner;
+  enum { ENTER, EXIT } what;
+  mend_status want;
+} step;
+
+static void take_step(const step *s, mend_healing_runner *runner, mend_run *run, const char *name) {
+  if (s->what == EXIT) {
+    cr_assert_eq(mend_healing_exit(runner, NULL), s->want, "%s: %c", name, s->runner);
+    return;
+  }
+  mend_healing_report report = MEND_HEALING_REPORT_INIT;
+  mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+  mend_error error = MEND_ERROR_INIT;
+  options.run = run;
+  options.ret_report = &report;
+  cr_assert_eq(mend_healing_enter(runner, &options, &error), s->want, "%s: %c: %s", name, s->runner, error.message);
+  if (s->want == MEND_OK) return;
+  cr_assert_str_eq(error.message, "run shared: another healing runner protects it already, all would be found and "
+                                  "done twice");
+  cr_assert_eq(report.status, s->want, "%s", name);
+  cr_assert_str_eq(report.error.message, error.message);
+  cr_assert_null(mend_healing_boundary(runner), "%s", name);
+}
+
+Test(healing, a_run_has_one_runner_at_a_time) {
+  static const struct {
+    const char *name;
+    step steps[7];
+    const char *log;
+  } rows[] = {
+      {"at once",
+       {{'a', ENTER, MEND_OK}, {'b', ENTER, MEND_EEXIST}, {'b', EXIT, MEND_EINVAL}, {'a', EXIT, MEND_OK}},
+       "healing.started healing.stopped "},
+      {"nested, of the same runner",
+       {{'a', ENTER, MEND_OK},
+        {'a', ENTER, MEND_OK},
+        {'a', EXIT, MEND_OK},
+        {'b', ENTER, MEND_EEXIST},
+        {'a', EXIT, MEND_OK}},
+       "healing.started healing.stopped "},
+      {"one after the other",
+       {{'a', ENTER, MEND_OK}, {'a', EXIT, MEND_OK}, {'b', ENTER, MEND_OK}, {'b', EXIT, MEND_OK}},
+       "healing.started healing.stopped healing.started healing.stopped "},
+      {"after it was refused",
+       {{'a', ENTER, MEND_OK},
+        {'b', ENTER, MEND_EEXIST},
+        {'a', EXIT, MEND_OK},
+        {'b', ENTER, MEND_OK},
+        {'a', ENTER, MEND_EEXIST},
+        {'b', EXIT, MEND_OK}},
+       "healing.started healing.stopped healing.started healing.stopped "},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    world w;
+    open_world(&w);
+    mend_run_options named = MEND_RUN_OPTIONS_INIT;
+    named.id = MEND_STR("shared");
+    mend_run *run;
+    cr_assert_eq(mend_run_new(w.bus, &named, &run, NULL), MEND_OK);
+    mend_healing_runner *a = new_runner(&w, NULL), *b = new_runner(&w, NULL);
+    for (const step *s = rows[i].steps; s->runner != 0; s++)
+      take_step(s, s->runner == 'a' ? a : b, run, rows[i].name);
+    cr_assert_str_eq(w.log, rows[i].log, "%s", rows[i].name);
+    mend_healing_runner_release(a);
+    mend_healing_runner_release(b);
+    mend_run_release(run);
+    close_world(&w);
+  }
+}
+
 /* ---- Whose run it is ---- */
 
 typedef struct run_told {

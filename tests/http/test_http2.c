@@ -11,6 +11,7 @@ typedef struct http2_world {
 } http2_world;
 
 static void open_http2(http2_world *w, world_kind kind) {
+  *w = (http2_world){0};
   open_world(&w->client.world, kind);
   make_certificate(&w->certificate, 2);
   w->plain = mend_test_faults_start(NULL);

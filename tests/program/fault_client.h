@@ -48,7 +48,7 @@ static inline void client_send(const client *of, const char *text) {
 /* Reads once. False: nothing more will come. */
 static inline bool client_read(client *of) {
   struct pollfd ready = {of->fd, POLLIN, 0};
-  cr_assert_eq(poll(&ready, 1, 10000), 1, "nothing came for ten seconds, after: %s", of->text);
+  cr_assert_eq(poll(&ready, 1, 60000), 1, "nothing came for a minute, after: %s", of->text);
   if (of->len + 1 == of->capacity) {
     of->capacity *= 2;
     of->text = realloc(of->text, of->capacity);

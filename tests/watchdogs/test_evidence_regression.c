@@ -1,5 +1,5 @@
-/* Regression in mode evidence, beyond what the recorded cases show: its two rules by hand, what a detection says, series
- * apart, bounds and memory. */
+/* Regression in mode evidence, beyond what the recorded cases show: its two rules by hand, what a detection says,
+ * series apart, bounds and memory. */
 #include "watchdogs/cusum.h"
 #include "watchdogs/half_window.h"
 #include "world.h"

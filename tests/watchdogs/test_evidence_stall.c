@@ -1,5 +1,5 @@
-/* Stall in mode evidence, beyond what the recorded cases show: what a detection says, recovering, time that stood still,
- * runs that work for a call, bounds and memory. */
+/* Stall in mode evidence, beyond what the recorded cases show: what a detection says, recovering, time that stood
+ * still, runs that work for a call, bounds and memory. */
 #include "watchdogs/family.h"
 #include "watchdogs/room.h"
 #include "world.h"

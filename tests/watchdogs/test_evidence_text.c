@@ -1,4 +1,5 @@
-/* What mode evidence finds in what a model says: chanting, monologues, compactions in vain. Fed by hand, without a bus. */
+/* What mode evidence finds in what a model says: chanting, monologues, compactions in vain. Fed by hand, without a
+ * bus. */
 #include "core/buffer.h"
 #include "core/mix.h"
 #include "support/mend_test.h"
