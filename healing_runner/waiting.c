@@ -37,9 +37,8 @@ static waiting *waiting_of(mend_bus *bus) {
 
 static uint64_t bus_next(void *ctx) { return mend_bus_next_deadline(((waiting *)ctx)->bus); }
 
-/* By the loop's time, which is behind when the loop was busy: it reads what has come first. A watchdog that fails is
- * reported on its run. */
-static void bus_run(void *ctx, uint64_t now_ns) { mend__bus_expire_until(((waiting *)ctx)->bus, now_ns); }
+/* A watchdog that fails is reported on its run. */
+static void bus_run(void *ctx, uint64_t now_ns) { mend_bus_expire_until(((waiting *)ctx)->bus, now_ns); }
 
 static mend_status choose_loop(const waiting *w, mend_loop *given, mend_loop **ret_loop, mend_error *error) {
   if (given != NULL) {

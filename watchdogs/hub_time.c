@@ -40,12 +40,12 @@ static mend_status expire_due(mend__hub *hub, uint64_t until_ns) {
   return status;
 }
 
-mend_status mend__bus_expire_until(mend_bus *bus, uint64_t until_ns) {
+mend_status mend_bus_expire_until(mend_bus *bus, uint64_t until_ns) {
   mend__hub *hub = mend__bus_slot(bus, MEND__SLOT_WATCH);
   return hub != NULL ? expire_due(hub, until_ns) : MEND_OK;
 }
 
-mend_status mend_bus_expire(mend_bus *bus) { return mend__bus_expire_until(bus, MEND_NEVER); }
+mend_status mend_bus_expire(mend_bus *bus) { return mend_bus_expire_until(bus, MEND_NEVER); }
 
 uint64_t mend_bus_next_deadline(mend_bus *bus) {
   mend__hub *hub = mend__bus_slot(bus, MEND__SLOT_WATCH);

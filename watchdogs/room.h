@@ -4,10 +4,6 @@
 
 #include "mend/watchdogs.h"
 
-/* mend_bus_expire for a waiter that is behind: only what was due at until_ns. What has become due since may be late
- * only because the waiter has not come to read yet what would have put it off. */
-mend_status mend__bus_expire_until(mend_bus *bus, uint64_t until_ns);
-
 /* For who plays what was recorded: the host stood still for so long, up to now. Each watchdog that wants it is told
  * `clock.rebased` before it sees anything else of its run, so it costs the same whatever the number of runs. Nothing is
  * published, and from now on what is published of it on a run is no news to its watchdogs. MEND_ENOMEM. */

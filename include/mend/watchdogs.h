@@ -275,6 +275,10 @@ MEND_API uint64_t mend_bus_next_deadline(mend_bus *bus);
 /** Lets every watchdog of every run do what is due by now, and publishes what they find. Returns the first error of a
  * watchdog, which is reported as `bus.handler_failed` of its run; all others have been asked nevertheless. */
 MEND_API mend_status mend_bus_expire(mend_bus *bus);
+/** The same for a waiter that may be behind: only what was due at until_ns (monotonic), and by now. An event loop that
+ * was busy has not read what came meanwhile, which may put off what seems due: it passes the time for which it has read
+ * everything, which is the now_ns of a mend_clock_driver. */
+MEND_API mend_status mend_bus_expire_until(mend_bus *bus, uint64_t until_ns);
 /** Somebody waits from now on: on a virtual clock too, where advancing then no longer calls the watchdogs by itself (be
  * a driver of the clock, as an event loop is). Ask mend_bus_next_deadline once afterwards. \param waker  {NULL, NULL}:
  * nobody waits any more. Errors: MEND_ENOMEM; then nobody waits, and a virtual clock does not call either. */

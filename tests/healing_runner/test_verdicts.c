@@ -218,28 +218,33 @@ Test(healing, a_bus_that_is_watched_already) {
   close_world(&w);
 }
 
-Test(healing, two_runners_with_one_watchdog_on_one_run) {
-  world w;
-  open_world(&w);
-  unsigned polls = 0;
-  const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "inspector", .expire = find_at_the_end};
-  mend_watchdog *inspector;
-  mend_watchdog_new(&vtable, &polls, NULL, &inspector, NULL);
-  mend_run *run;
-  mend_run_new(w.bus, NULL, &run, NULL);
-  mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
-  options.run = run;
-  mend_healing_runner *one = runner_with(&w, inspector, ask_a_person, NULL),
-                      *two = runner_with(&w, inspector, ask_a_person, NULL);
-  cr_assert_eq(mend_healing_enter(one, &options, NULL), MEND_OK);
-  cr_assert_eq(mend_healing_enter(two, &options, NULL), MEND_OK);
-  cr_assert_eq(mend_healing_exit(one, NULL), MEND_OK);
-  cr_assert(mend_watchdog_watches_run(inspector, run), "the other scope still wants it");
-  cr_assert_eq(mend_healing_exit(two, NULL), MEND_OK);
-  cr_assert(!mend_watchdog_watches_run(inspector, run));
-  mend_healing_runner_release(one);
-  mend_healing_runner_release(two);
-  mend_watchdog_release(inspector);
-  mend_run_release(run);
-  close_world(&w);
+/* A scope takes away no more than it has brought. */
+Test(healing, runners_with_one_watchdog_on_one_run) {
+  for (int watched = 0; watched < 2; watched++) {
+    world w;
+    open_world(&w);
+    unsigned polls = 0;
+    const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "inspector", .expire = find_at_the_end};
+    mend_watchdog *inspector;
+    mend_watchdog_new(&vtable, &polls, NULL, &inspector, NULL);
+    mend_run *run;
+    mend_run_new(w.bus, NULL, &run, NULL);
+    if (watched) cr_assert_eq(mend_watchdog_watch_run(inspector, run), MEND_OK);
+    mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+    options.run = run;
+    mend_healing_runner *one = runner_with(&w, inspector, ask_a_person, NULL),
+                        *two = runner_with(&w, inspector, ask_a_person, NULL);
+    MEND_HEALING_SCOPE(one, &options) {
+      cr_assert_eq(mend_healing_enter(two, &options, NULL), MEND_EEXIST);
+      cr_assert(mend_watchdog_watches_run(inspector, run), "the one that was refused has taken nothing away");
+    }
+    cr_assert_eq(mend_watchdog_watches_run(inspector, run), (bool)watched);
+    MEND_HEALING_SCOPE(two, &options) { cr_assert(mend_watchdog_watches_run(inspector, run)); }
+    cr_assert_eq(mend_watchdog_watches_run(inspector, run), (bool)watched);
+    mend_healing_runner_release(one);
+    mend_healing_runner_release(two);
+    mend_watchdog_release(inspector);
+    mend_run_release(run);
+    close_world(&w);
+  }
 }

@@ -37,7 +37,7 @@ static mend_run *working_run(test_world *world, mend_run *parent) {
 
 static void take_step(test_world *world, mend_run *working, const step *next) {
   const uint64_t until_ns = 1000 * SECOND + (uint64_t)(next->until_s * 1e9);
-  if (next->deed == DOES) cr_assert_eq(mend__bus_expire_until(world->bus, until_ns), MEND_OK);
+  if (next->deed == DOES) cr_assert_eq(mend_bus_expire_until(world->bus, until_ns), MEND_OK);
   if (next->deed == READS) cr_assert_eq(after(working, 1), MEND_OK);
 }
 
