@@ -25,31 +25,10 @@ static mend_status check(const mend_agent_options *options, mend_error *error) {
 
 /* ---- Copies ---- */
 
-/* Replaces a text that is borrowed by a copy. */
-static mend_status keep(mend_agent *agent, mend_str *text) {
+mend_status mend__agent_keep(mend_agent *agent, mend_str *text) {
   const mend_str borrowed = *text;
   *text = (mend_str)MEND_ABSENT;
   return mend__texts_set(&agent->texts, agent->allocator, text, borrowed);
-}
-
-static mend_status keep_tool(mend_agent *agent, size_t index, mend_error *error) {
-  mend_tool_spec *tool = &agent->tools[index];
-  mend_status status = mend__spec_check(agent->tools, index, error);
-  if (status == MEND_OK) status = keep(agent, &tool->name);
-  if (status == MEND_OK) status = keep(agent, &tool->description);
-  return status == MEND_OK ? keep(agent, &tool->schema) : status;
-}
-
-static mend_status keep_tools(mend_agent *agent, const mend_tool_spec *given, size_t count, mend_error *error) {
-  const mend_tool_spec defaults = MEND_TOOL_SPEC_INIT;
-  if (count == 0) return MEND_OK;
-  if (count > SIZE_MAX / sizeof *agent->tools) return MEND_ENOMEM;
-  agent->tools = mend__alloc(agent->allocator, count * sizeof *agent->tools);
-  if (agent->tools == NULL) return MEND_ENOMEM;
-  mend_status status = mend__options_take_list(agent->tools, &defaults, given, count, "mend_tool_spec", error);
-  for (size_t i = 0; i < count && status == MEND_OK; i++)
-    status = keep_tool(agent, i, error);
-  return status;
 }
 
 /* Of the call that its requests are made in; a call of another run is none of its run's. */
@@ -62,12 +41,10 @@ static mend_status keep_request(mend_agent *agent, const mend_agent_options *opt
   mend_model_request *request = &agent->request;
   *request = (mend_model_request)MEND_MODEL_REQUEST_INIT;
   mend_status status = mend__options_take(request, options->request, "mend_model_request", error);
-  if (status == MEND_OK) status = keep(agent, &request->tool_choice);
-  if (status == MEND_OK) status = keep(agent, &request->stop);
-  if (status == MEND_OK) status = keep(agent, &request->extra);
-  if (status == MEND_OK) status = keep_tools(agent, options->tools, options->tool_count, error);
-  request->tools = agent->tools;
-  request->tool_count = options->tool_count;
+  if (status == MEND_OK) status = mend__agent_keep(agent, &request->tool_choice);
+  if (status == MEND_OK) status = mend__agent_keep(agent, &request->stop);
+  if (status == MEND_OK) status = mend__agent_keep(agent, &request->extra);
+  if (status == MEND_OK) status = mend__specs_keep(agent, options, error);
   request->run = mend_boundary_run(agent->boundary);
   request->call_name = (mend_str)MEND_ABSENT;
   request->within = number_within(agent);
@@ -76,7 +53,7 @@ static mend_status keep_request(mend_agent *agent, const mend_agent_options *opt
 
 static mend_status furnish(mend_agent *agent, const mend_agent_options *options, mend_error *error) {
   agent->name = mend_str_from(options->name);
-  mend_status status = keep(agent, &agent->name);
+  mend_status status = mend__agent_keep(agent, &agent->name);
   if (status == MEND_OK) status = keep_request(agent, options, error);
   if (status == MEND_OK) status = mend_messages_new(agent->allocator, &agent->messages);
   if (status == MEND_OK && options->instructions != NULL) {

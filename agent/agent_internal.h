@@ -13,7 +13,7 @@ struct mend_agent {
   mend_boundary *boundary;
   mend_call *within; /* NULL: none */
   mend_messages *messages;
-  mend_tool_spec *tools;
+  mend_tool_spec *tools;      /* the request's */
   mend_model_request request; /* every turn's, but for the messages */
   mend_str name;
   void *texts; /* all of the above's */
@@ -23,10 +23,15 @@ struct mend_agent {
   void *ctx;
 };
 
+/* ---- agent.c ---- */
+
+/* Replaces a text that is borrowed by the agent's copy. MEND_ENOMEM. */
+mend_status mend__agent_keep(mend_agent *agent, mend_str *text);
+
 /* ---- specs.c ---- */
 
-/* Whether a model can be told of specs[index], beside those before it. MEND_EINVAL with a sentence. */
-mend_status mend__spec_check(const mend_tool_spec *specs, size_t index, mend_error *error);
+/* Sets the request's tools: those of the options' list, or the boundary's. MEND_EINVAL with a sentence, MEND_ENOMEM. */
+mend_status mend__specs_keep(mend_agent *agent, const mend_agent_options *options, mend_error *error);
 
 /* One task, from its beginning to its end. */
 typedef struct mend__work {

@@ -1,6 +1,5 @@
-/* A benchmark is a function that does its work `count` times; the harness
- * chooses count, times it and prints a table in which every row of mend stands
- * beside its peers, all measured in turn in the same run. */
+/* What a benchmark is, and what benchmarks share. It is a function that does its work `count` times; measure.c chooses
+ * count and times it, all rows in turn in the same run, and table.c prints every row of mend beside its peers. */
 #ifndef MEND_BENCH_H
 #define MEND_BENCH_H
 
@@ -42,11 +41,12 @@ typedef struct bench_rows {
   size_t count;
 } bench_rows;
 
-extern const bench_rows bench_bus_rows, bench_watchdog_rows, bench_hook_rows, bench_hash_rows, bench_replay_rows,
-    bench_http_rows, bench_model_rows;
-
 #define BENCH_ROWS(array)                                                                                              \
   { (array), sizeof(array) / sizeof *(array) }
+
+/* Each in its bench_<what>.c. */
+extern const bench_rows bench_bus_rows, bench_watchdog_rows, bench_hook_rows, bench_hash_rows, bench_replay_rows,
+    bench_http_rows, bench_model_rows;
 
 /* Monotonic nanoseconds. */
 uint64_t bench_now(void);
@@ -60,44 +60,6 @@ mend_bus *bench_bus(const mend_allocator *allocator, mend_clock *clock);
 mend_boundary *bench_guard(mend_run *run);
 /* Arguments as agents send them, about `bytes` long. Freed with free(). */
 char *bench_arguments(size_t bytes, size_t *ret_len);
-
-/* ---- Measuring: measure.c ---- */
-
-enum { BENCH_ROUNDS = 7, BENCH_MAX_ROWS = 128 };
-
-typedef struct bench_measured {
-  const bench_row *row;
-  uint64_t count; /* of one round */
-  double ns[BENCH_ROUNDS];
-  double median; /* NaN: there was nothing to measure */
-} bench_measured;
-
-/* Measures every row in each of the rounds, so that all of them see the machine
- * in the same moods. */
-void bench_measure(bench_measured *rows, size_t count, int rounds, double round_ns);
-
-/* ---- Memory, which is not timed: sizes.c ---- */
-
-typedef struct bench_size {
-  const char *what;
-  const char *who;
-  size_t bytes; /* 0: the peer is not installed */
-  size_t goal;  /* 0: none */
-} bench_size;
-
-enum { BENCH_MAX_SIZES = 48 };
-/* Fills in at most BENCH_MAX_SIZES and returns how many there are. */
-size_t bench_sizes(bench_size *ret_sizes);
-
-/* ---- Alarms of Regression about random readings: false_alarms.c ---- */
-
-/* Prints a table in Markdown; the same one each time. */
-void bench_print_false_alarms(uint64_t series);
-
-/* ---- The tables: table.c; both return how many goals were missed ---- */
-
-unsigned bench_print_times(const bench_measured *rows, size_t count, bool markdown);
-unsigned bench_print_sizes(const bench_size *sizes, size_t count, bool markdown);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,6 @@
 
 #include "mend/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static struct {
@@ -11,19 +10,6 @@ static struct {
   size_t len;
   void *scratch;
 } input;
-
-/* {"command": ..., "limit": ..., "paths": [...]} */
-char *bench_arguments(size_t bytes, size_t *ret_len) {
-  char *text = malloc(bytes + 256);
-  bench_need(text != NULL, "malloc");
-  int len = sprintf(text, "{\"command\":\"rg --files\",\"limit\":200,\"ratio\":0.25,\"paths\":[");
-  for (int i = 0; (size_t)len + 24 < bytes; i++) {
-    len += sprintf(text + len, "%s{\"path\":\"src/m%d.c\",\"line\":%d}", i > 0 ? "," : "", i % 1000, i);
-  }
-  len += sprintf(text + len, "]}");
-  *ret_len = (size_t)len;
-  return text;
-}
 
 static void make_arguments(const bench_row *row) {
   input.text = bench_arguments((size_t)row->argument, &input.len);

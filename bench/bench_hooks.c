@@ -21,16 +21,6 @@ static void watch(void) {
   bench_need(mend_bus_watch(guarded.bus, &options, NULL) == MEND_OK, "mend_bus_watch");
 }
 
-mend_boundary *bench_guard(mend_run *run) {
-  mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
-  options.run = run;
-  mend_boundary *boundary;
-  bench_need(mend_boundary_new(&options, &boundary, NULL) == MEND_OK, "mend_boundary_new");
-  bench_need(mend_boundary_add_watchdog_hook(boundary, NULL, NULL, NULL, NULL) == MEND_OK,
-             "mend_boundary_add_watchdog_hook");
-  return boundary;
-}
-
 /* argument: whether watchdogs watch and a watchdog hook acts. */
 static void open_boundary(const bench_row *row) {
   const mend_tool tool = {.size = sizeof tool, .name = "read_file", .execute = answer};

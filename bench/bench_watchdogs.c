@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { RUNS = 16 };
+enum { RUNS = 16, STAMP = 45 };
 
 static struct {
   mend_clock *clock;
@@ -142,18 +142,19 @@ static void expire_one_each(const bench_row *row, uint64_t count) {
 #define READING "the same, with arguments and results of 60 bytes read"
 #define MANY "an event of a call, stamped, Stall, 1e6 calls open"
 
-/* Without stamps the goals are 250 ns a call and 150 ns an event at a million
- * open calls; each stamp may take 45. */
+/* The goals are 250 ns a call, and 150 ns an event at a million open calls, without stamps, each of which may take 45.
+ * A call keeps to its goal with both of them. */
 static const bench_row rows[] = {
-    {BOTH, "mend", open_with_calls, start_and_end, close_runs, .goal_ns = 250 + 2 * 45, .key = "watched-call",
-     .counted = 20000},
+    {BOTH, "mend", open_with_calls, start_and_end, close_runs, .goal_ns = 250, .note = "with both stamps",
+     .key = "watched-call", .counted = 20000},
     {BOTH, "libevent", BENCH_PEER_FUNCTIONS(libevent), .argument = 16, .note = "the oldest of 16 timers is replaced"},
-    {EVIDENCE, "mend", open_evidence, start_and_answer, close_runs, .goal_ns = 250 + 2 * 45,
-     .key = "watched-call-evidence", .counted = 20000},
+    {EVIDENCE, "mend", open_evidence, start_and_answer, close_runs, .goal_ns = 250 + 2 * STAMP,
+     .note = "250 and 45 for each stamp", .key = "watched-call-evidence", .counted = 20000},
     {READING, "mend", open_evidence, read_and_answer, close_runs, .key = "watched-call-evidence-read", .counted = 20000,
      .note = "both written anew by the bench"},
-    {MANY, "mend", open_with_calls, start_and_end, close_runs, .argument = 1000000, .per_call = 2, .goal_ns = 150 + 45,
-     .note = "Orqest polls 10,000 open calls in 3.9 ms, on its own machine"},
+    {MANY, "mend", open_with_calls, start_and_end, close_runs, .argument = 1000000, .per_call = 2,
+     .goal_ns = 150 + STAMP,
+     .note = "150 and 45 for the stamp; Orqest polls 10,000 open calls in 3.9 ms, on its own machine"},
     {MANY, "libevent", BENCH_PEER_FUNCTIONS(libevent), .argument = 1000000, .per_call = 2,
      .note = "half of replacing the oldest of 1e6 timers"},
     {"one call begins, one of 60,000 expires", "mend", open_expiring, expire_one_each, close_runs, .key = "expiry",

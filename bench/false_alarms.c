@@ -1,8 +1,9 @@
 /* How often Regression raises an alarm about readings of confidence that are quiet, and how soon it finds those that
  * are not: seeded series of random readings, judged by the rules themselves. Beside each figure stands the one that the
  * rules were designed by. */
-#include "bench/bench.h"
+#include "bench/false_alarms.h"
 
+#include "bench/bench.h"
 #include "core/mix.h"
 #include "watchdogs/cusum.h"
 #include "watchdogs/half_window.h"

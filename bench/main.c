@@ -2,37 +2,13 @@
  * Times on shared machines drift, so rows are measured in turn, several rounds,
  * and the median counts; compare rows of one run, not runs. docs/benchmarks.md
  * tells how to read the tables. */
-#include "bench.h"
+#include "bench/false_alarms.h"
+#include "bench/table.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-uint64_t bench_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-void bench_use(uint64_t value) { __asm__ volatile("" : : "r"(value) : "memory"); }
-
-void bench_need(bool ok, const char *what) {
-  if (ok) return;
-  fprintf(stderr, "mend-bench: %s failed\n", what);
-  exit(2);
-}
-
-mend_bus *bench_bus(const mend_allocator *allocator, mend_clock *clock) {
-  mend_bus_options options = MEND_BUS_OPTIONS_INIT;
-  options.allocator = allocator;
-  options.clock = clock;
-  options.id_seed = 1;
-  mend_bus *bus;
-  bench_need(mend_bus_new(&options, &bus, NULL) == MEND_OK, "mend_bus_new");
-  return bus;
-}
 
 /* Calls `visit` for every row until it says false. */
 static void each_row(bool (*visit)(void *ctx, const bench_row *row), void *ctx) {
@@ -66,7 +42,7 @@ static unsigned print_tables(const char *only, bool quick, bool markdown) {
   bench_size sizes[BENCH_MAX_SIZES];
   chosen.only = only;
   each_row(choose, &chosen);
-  bench_measure(chosen.rows, chosen.count, quick ? 3 : BENCH_ROUNDS, quick ? 5e6 : 1e8);
+  bench_print_busyness(bench_measure(chosen.rows, chosen.count, quick ? 3 : BENCH_ROUNDS, quick ? 5e6 : 1e8));
   unsigned missed = bench_print_times(chosen.rows, chosen.count, markdown);
   if (only == NULL) missed += bench_print_sizes(sizes, bench_sizes(sizes), markdown);
   return missed;

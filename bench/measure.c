@@ -1,8 +1,9 @@
-#include "bench.h"
+#include "bench/measure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static double time_once(const bench_row *row, uint64_t count) {
   uint64_t start = bench_now();
@@ -51,11 +52,39 @@ static double median(const bench_measured *m, int rounds) {
   return sorted[rounds / 2];
 }
 
-void bench_measure(bench_measured *rows, size_t count, int rounds, double round_ns) {
+/* ---- Whether others kept the machine busy ---- */
+
+typedef struct processor_time {
+  uint64_t asked_ns, given_ns;
+} processor_time;
+
+static uint64_t thread_time(void) {
+  struct timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* Computes for a while, longer than a scheduler lets somebody run when others wait. */
+static void look_at_processor(processor_time *seen) {
+  const uint64_t while_ns = 5000000, start = bench_now(), used = thread_time();
+  uint64_t now = start;
+  while (now - start < while_ns)
+    now = bench_now();
+  seen->asked_ns += now - start;
+  seen->given_ns += thread_time() - used;
+}
+
+/* ---- All rows ---- */
+
+double bench_measure(bench_measured *rows, size_t count, int rounds, double round_ns) {
+  processor_time seen = {0, 0};
   for (int round = 0; round < rounds; round++) {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+      look_at_processor(&seen);
       measure_round(&rows[i], round, round_ns);
+    }
   }
   for (size_t i = 0; i < count; i++)
     rows[i].median = median(&rows[i], rounds);
+  return seen.asked_ns > 0 ? (double)seen.given_ns / (double)seen.asked_ns : 1;
 }

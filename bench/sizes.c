@@ -1,6 +1,7 @@
 /* Memory: what our allocator is asked for, and the sizes of what users have on
  * their stacks. */
-#include "bench/bench.h"
+#include "bench/sizes.h"
+
 #include "bench/peers/peers.h"
 
 #include "mend/healing.h"

@@ -1,4 +1,4 @@
-#include "bench.h"
+#include "bench/table.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -69,6 +69,13 @@ static void tell_ratio(remarks *said, const bench_measured *m, const bench_measu
   const double ratio = m->median / other->median, goal = m->row->goal_ratio;
   remark(said, "%.2f x %s", ratio, strcmp(m->row->what, m->row->versus) == 0 ? m->row->versus_who : m->row->versus);
   if (goal > 0) remark(said, "<= %.2f x %s", goal, verdict(ratio <= goal, missed));
+}
+
+void bench_print_busyness(double share) {
+  if (share >= 0.9) return;
+  printf("This machine was busy: of the time it was asked for, this program was given %.0f %%. "
+         "All times are too long, and rows compare badly.\n\n",
+         share * 100);
 }
 
 unsigned bench_print_times(const bench_measured *rows, size_t count, bool markdown) {

@@ -163,6 +163,7 @@ bool mend__would_wait_for_itself(const mend_bus *bus) {
 }
 
 mend_status mend_bus_quiesce(mend_bus *bus) {
+  if (bus == NULL) return MEND_EINVAL;
   if (mend__would_wait_for_itself(bus)) return MEND_EDEADLK;
   mend__readers_wait(bus, atomic_fetch_add(&bus->epoch, 1));
   mend__reclaim(bus);

@@ -107,6 +107,7 @@ typedef struct mend__topic {
   _Atomic(mend__subscribers *) subscribers; /* NULL: nobody */
   mend_str name;
   mend_topic number;
+  atomic_bool is_new; /* and nobody has looked yet whether another one was meant */
 } mend__topic;
 
 #define MEND__TOPICS_IN_CHUNK 256u
@@ -228,10 +229,12 @@ mend_status mend__topics_init(mend_bus *bus);
 void mend__topics_free(mend_bus *bus);
 /* Finds or makes it. MEND_EINVAL: the name has a fault. */
 mend_status mend__topic_intern(mend_bus *bus, mend_str name, mend__topic **ret_topic);
+/* near_topics.c: the first time, without the mutex: warns when it looks like one of the library's and is none. */
+void mend__topic_doubt(mend_bus *bus, mend__topic *topic);
 /* What is wrong with a topic's name, as a sentence; NULL when nothing is. */
 const char *mend__topic_name_fault(mend_str name);
-/* Why a topic or a pattern could not be made. */
-const char *mend__topic_reason(mend_status status);
+/* Why a topic, a subscription or a run could not be made. */
+const char *mend__bus_reason(mend_status status);
 /* Sets the error to: WHAT "NAME": REASON. A long name is cut. Returns the status. */
 mend_status mend__name_refuse(mend_error *error, mend_status status, const char *what, mend_str name,
                               const char *reason);
@@ -244,9 +247,6 @@ mend_status mend__pattern_take(mend_bus *bus, mend_str pattern, mend_subscriptio
 bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic);
 mend_str mend__pattern_prefix(const mend_bus *bus, uint32_t pattern);
 mend_str mend__pattern_text(const mend_bus *bus, uint8_t match, uint32_t pattern); /* valid as long as the bus */
-static inline bool mend__starts_with(mend_str text, mend_str prefix) {
-  return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
-}
 
 /* subscribers.c: the arrays that publishers walk over; under the mutex. Removing needs no memory. */
 mend_status mend__bus_subscribers_add(mend_bus *bus, mend_subscription *subscription);
@@ -263,6 +263,9 @@ void mend__subscription_retire(mend_bus *bus, mend_subscription *subscription, u
 
 /* observers.c: tells of a run before anybody can find it, and leaves the bus's mutex locked */
 void mend__run_announce_and_lock(mend_run *run);
+
+/* run_lock.c */
+bool mend__run_lock_init(mend_run *run);
 
 /* runs.c */
 void mend__run_retain_known(mend_run *run); /* one that is alive or kept; under the mutex */

@@ -91,6 +91,7 @@ static void write_limbo(mend__buffer *text, mend_bus *bus) {
 }
 
 mend_status mend_bus_dump(mend_bus *bus, const mend_allocator *allocator, char **ret_text) {
+  if (bus == NULL) return MEND_EINVAL;
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   write_counters(&text, bus);

@@ -1,5 +1,6 @@
 #include "bus/bus_internal.h"
 #include "bus/event_json.h"
+#include "core/given.h"
 
 static mend_status check_topic(mend_str topic, mend_error *error) {
   const char *fault = mend__topic_name_fault(topic);
@@ -20,6 +21,7 @@ static mend_status publish(mend_run *run, mend__event_line *line, mend_error *er
 }
 
 mend_status mend_run_emit_text(mend_run *run, mend_str topic, mend_str payload, mend_error *error) {
+  if (run == NULL) return mend__refuse_null(error, "the run");
   mend_status status = check_topic(topic, error);
   if (status != MEND_OK) return status;
   if (payload.ptr == NULL) payload = MEND_STR("{}");

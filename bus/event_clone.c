@@ -31,6 +31,7 @@ static char *move_text(mend_str *text, char *to) {
 }
 
 mend_status mend_event_clone(const mend_event *event, const mend_allocator *allocator, mend_event **ret_clone) {
+  if (event == NULL) return MEND_EINVAL;
   if (event->run == NULL || !mend__event_fits(event)) return MEND_EINVAL;
   const mend__kind *kind = mend__kind_get(event->kind);
   const size_t size = mend__event_clone_size(event);

@@ -3,6 +3,7 @@
 #include "bus/event_internal.h"
 #include "core/json_hash.h"
 #include "core/options_size.h"
+#include "core/redact.h"
 
 #include <math.h>
 
@@ -214,9 +215,7 @@ static void complete(mend_any_event *event, mend__buffer *buffer, bool content) 
   }
 }
 
-void mend__event_write(mend__buffer *buffer, const mend_event *event, bool content) {
-  mend__buffer_char(buffer, '{');
-  write_head(buffer, event);
+static void write_payload(mend__buffer *buffer, const mend_event *event, bool content) {
   if (event->kind == MEND_EVENT_CUSTOM) {
     write_custom(buffer, ((const mend_custom_event *)event)->payload);
   } else {
@@ -225,11 +224,22 @@ void mend__event_write(mend__buffer *buffer, const mend_event *event, bool conte
     complete(&whole, buffer, content);
     write_fields(&(event_view){buffer, &whole.event, content});
   }
+}
+
+void mend__event_write(mend__buffer *buffer, const mend_event *event, bool content) {
+  mend__buffer_char(buffer, '{');
+  write_head(buffer, event);
+  const size_t begin = buffer->len;
+  write_payload(buffer, event, content);
+  if (!content && !buffer->failed) {
+    buffer->len = begin + mend__redact_json(buffer->data + begin, buffer->len - begin);
+  }
   mend__buffer_char(buffer, '}');
 }
 
 mend_status mend_event_to_json(const mend_event *event, const mend_json_view_options *options,
                                const mend_allocator *allocator, char **ret_json, size_t *ret_len) {
+  if (event == NULL) return MEND_EINVAL;
   mend_json_view_options view = MEND_JSON_VIEW_OPTIONS_INIT;
   mend_status status = mend__options_take(&view, options, "mend_json_view_options", NULL);
   if (status != MEND_OK) return status;

@@ -1,4 +1,5 @@
 #include "bus/bus_internal.h"
+#include "core/text.h"
 
 static const mend__pattern *pattern_at(const mend_bus *bus, uint32_t index) {
   return ((mend__pattern **)bus->patterns.items)[index];
@@ -8,7 +9,7 @@ mend_str mend__pattern_prefix(const mend_bus *bus, uint32_t pattern) { return pa
 
 bool mend__pattern_matches(const mend_bus *bus, uint8_t match, uint32_t pattern, const mend__topic *topic) {
   if (match == MEND__MATCH_EXACT) return pattern == topic->number;
-  return match == MEND__MATCH_ALL || mend__starts_with(topic->name, pattern_at(bus, pattern)->prefix);
+  return match == MEND__MATCH_ALL || mend__begins_with(topic->name, pattern_at(bus, pattern)->prefix);
 }
 
 mend_str mend__pattern_text(const mend_bus *bus, uint8_t match, uint32_t pattern) {

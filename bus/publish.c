@@ -1,5 +1,6 @@
 #include "bus/bus_internal.h"
 #include "bus/event_internal.h"
+#include "core/text.h"
 
 /* ---- What may be published ---- */
 
@@ -33,7 +34,7 @@ static inline void call(mend__frame *frame, mend_subscription *subscription, con
 
 static bool run_item_matches(const mend_bus *bus, const mend__run_subscriber *item, mend_topic topic) {
   if (item->match != MEND__MATCH_PREFIX) return item->match == MEND__MATCH_ALL || item->topic == topic;
-  return mend__starts_with(mend__topic_at(bus, topic)->name, item->prefix);
+  return mend__begins_with(mend__topic_at(bus, topic)->name, item->prefix);
 }
 
 /* Both arrays are loaded before the first handler runs: whoever subscribes from a handler waits for the next event. */
@@ -137,6 +138,7 @@ static mend_status publish(mend_bus *bus, const mend_event *event) {
 }
 
 mend_status mend_bus_publish(mend_bus *bus, const mend_event *event) {
+  if (bus == NULL || event == NULL) return MEND_EINVAL;
   if (!is_well_formed(bus, event) || event->run == NULL || event->run->bus != bus) return MEND_EINVAL;
   return publish(bus, event);
 }
@@ -153,6 +155,7 @@ static void stamp(mend_run *run, mend_event *event) {
 }
 
 mend_status mend_run_publish(mend_run *run, mend_event *event) {
+  if (run == NULL || event == NULL) return MEND_EINVAL;
   if (!is_well_formed(run->bus, event)) return MEND_EINVAL;
   stamp(run, event);
   return publish(run->bus, event);

@@ -120,6 +120,7 @@ static mend_status take_oldest(mend_queue *queue, mend_event **ret_event) {
 }
 
 mend_status mend_queue_next(mend_queue *queue, mend_event **ret_event) {
+  if (queue == NULL) return MEND_EINVAL;
   pthread_mutex_lock(&queue->mutex);
   mend_status status = take_oldest(queue, ret_event);
   pthread_mutex_unlock(&queue->mutex);
@@ -134,6 +135,7 @@ static struct timespec real_time_in(uint64_t ns) {
 #define WAIT_MAX_NS (UINT64_C(1) << 62)
 
 mend_status mend_queue_wait(mend_queue *queue, uint64_t ns, mend_event **ret_event) {
+  if (queue == NULL) return MEND_EINVAL;
   const bool for_ever = ns > WAIT_MAX_NS;
   const struct timespec due = for_ever ? (struct timespec){0, 0} : real_time_in(ns);
   int error = 0;

@@ -10,7 +10,7 @@ static mend_run *run_alloc(mend_bus *bus, const mend_run_options *options) {
                 options->session_id.len + options->project_id.len + 6;
   mend_run *run = mend__alloc_zero(bus->allocator, sizeof *run + text);
   if (run == NULL) return NULL;
-  if (pthread_mutex_init(&run->mutex, NULL) != 0) {
+  if (!mend__run_lock_init(run)) {
     mend__free(bus->allocator, run);
     return NULL;
   }
@@ -137,10 +137,9 @@ static mend_status check_options(mend_bus *bus, const mend_run_options *given, m
 }
 
 static mend_status refuse_run(mend_error *error, mend_status status, mend_str id) {
-  if (id.ptr == NULL) return mend_error_set(error, status, "a run: %s", mend_status_message(status));
+  if (id.ptr == NULL) return mend_error_set(error, status, "a run: %s", mend__bus_reason(status));
   const bool exists = status == MEND_EEXIST;
-  return mend__name_refuse(error, status, "run", id,
-                           exists ? "the bus has one of this id" : mend_status_message(status));
+  return mend__name_refuse(error, status, "run", id, exists ? "the bus has one of this id" : mend__bus_reason(status));
 }
 
 mend_status mend_run_new(mend_bus *bus, const mend_run_options *options, mend_run **ret_run, mend_error *error) {
@@ -277,6 +276,3 @@ mend_str mend_run_project_id(const mend_run *run) { return run->project_id; }
 uint64_t mend_run_next_call(mend_run *run) {
   return atomic_fetch_add_explicit(&run->calls, 1, memory_order_relaxed) + 1;
 }
-
-void mend__run_lock(mend_run *run) { pthread_mutex_lock(&run->mutex); }
-void mend__run_unlock(mend_run *run) { pthread_mutex_unlock(&run->mutex); }

@@ -1,4 +1,5 @@
 #include "bus/bus_internal.h"
+#include "core/given.h"
 
 static mend_status check(const char *pattern, mend_handler handler, mend_error *error) {
   if (pattern == NULL) return mend_error_set(error, MEND_EINVAL, "pattern: absent, expected a topic, or * for all");
@@ -23,6 +24,12 @@ static mend_status link_subscription(mend_subscription *subscription, mend_str p
   return status;
 }
 
+/* The one it is for; NULL when it is for several. */
+static mend__topic *topic_of(const mend_subscription *subscription) {
+  if (subscription->match != MEND__MATCH_EXACT) return NULL;
+  return mend__topic_at(subscription->bus, subscription->pattern);
+}
+
 static mend_status subscribe(mend_bus *bus, mend_run *run, const char *pattern, mend_handler handler, void *ctx,
                              void (*destroy)(void *), mend_subscription **ret_subscription, mend_error *error) {
   mend_status status = check(pattern, handler, error);
@@ -36,10 +43,12 @@ static mend_status subscribe(mend_bus *bus, mend_run *run, const char *pattern, 
   subscription->run = run;
   pthread_mutex_lock(&bus->mutex);
   status = link_subscription(subscription, mend_str_from(pattern));
+  mend__topic *topic = status == MEND_OK ? topic_of(subscription) : NULL;
   pthread_mutex_unlock(&bus->mutex);
+  if (topic != NULL) mend__topic_doubt(bus, topic);
   if (status != MEND_OK) {
     mend__free(bus->allocator, subscription);
-    mend__name_refuse(error, status, "pattern", mend_str_from(pattern), mend__topic_reason(status));
+    mend__name_refuse(error, status, "pattern", mend_str_from(pattern), mend__bus_reason(status));
   } else if (ret_subscription != NULL) {
     *ret_subscription = subscription;
   }
@@ -49,11 +58,13 @@ static mend_status subscribe(mend_bus *bus, mend_run *run, const char *pattern, 
 
 mend_status mend_bus_subscribe(mend_bus *bus, const char *pattern, mend_handler handler, void *ctx,
                                void (*destroy)(void *ctx), mend_subscription **ret_subscription, mend_error *error) {
+  if (bus == NULL) return mend__refuse_null(error, "the bus");
   return subscribe(bus, NULL, pattern, handler, ctx, destroy, ret_subscription, error);
 }
 
 mend_status mend_run_subscribe(mend_run *run, const char *pattern, mend_handler handler, void *ctx,
                                void (*destroy)(void *ctx), mend_subscription **ret_subscription, mend_error *error) {
+  if (run == NULL) return mend__refuse_null(error, "the run");
   return subscribe(run->bus, run, pattern, handler, ctx, destroy, ret_subscription, error);
 }
 

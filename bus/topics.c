@@ -1,4 +1,5 @@
 #include "bus/bus_internal.h"
+#include "core/given.h"
 #include "core/text.h"
 
 static bool is_utf8(mend_str text) {
@@ -25,8 +26,9 @@ const char *mend__topic_name_fault(mend_str name) {
   return is_ascii || is_utf8(name) ? NULL : "a name is UTF-8";
 }
 
-const char *mend__topic_reason(mend_status status) {
-  return status == MEND_ELIMIT ? "the bus has as many as its topic_limit allows" : mend_status_message(status);
+const char *mend__bus_reason(mend_status status) {
+  if (status == MEND_ELIMIT) return "the bus has as many as its topic_limit allows";
+  return status == MEND_ECLOSED ? "the bus, or the run, is at its end" : mend_status_message(status);
 }
 
 mend_status mend__name_refuse(mend_error *error, mend_status status, const char *what, mend_str name,
@@ -56,6 +58,7 @@ static mend_status topic_add(mend_bus *bus, mend_str name, mend__topic **ret_top
   mend__topic *topic = mend__topic_at(bus, number);
   topic->number = number;
   topic->name = (mend_str){copy, name.len};
+  atomic_init(&topic->is_new, number >= MEND_EVENT_KIND_COUNT);
   mend_status status = mend__subscribers_for_new_topic(bus, topic);
   if (status == MEND_OK) status = mend__strmap_put(&bus->topics_by_name, topic->name, topic);
   if (status != MEND_OK) {
@@ -102,12 +105,14 @@ void mend__topics_free(mend_bus *bus) {
 }
 
 mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic, mend_error *error) {
+  if (bus == NULL) return mend__refuse_null(error, "the bus");
   mend__topic *topic;
   pthread_mutex_lock(&bus->mutex);
   mend_status status = mend__topic_intern(bus, name, &topic);
   pthread_mutex_unlock(&bus->mutex);
   if (status == MEND_EINVAL) return mend__name_refuse(error, status, "topic", name, mend__topic_name_fault(name));
-  if (status != MEND_OK) return mend__name_refuse(error, status, "topic", name, mend__topic_reason(status));
+  if (status != MEND_OK) return mend__name_refuse(error, status, "topic", name, mend__bus_reason(status));
+  mend__topic_doubt(bus, topic);
   *ret_topic = topic->number;
   return MEND_OK;
 }

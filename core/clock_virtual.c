@@ -33,7 +33,7 @@ typedef struct virtual_clock {
 } virtual_clock;
 
 static virtual_clock *virtual_of(mend_clock *clock) {
-  return clock->is_virtual ? (virtual_clock *)(void *)clock : NULL;
+  return clock != NULL && clock->is_virtual ? (virtual_clock *)(void *)clock : NULL;
 }
 
 /* ---- Life ---- */

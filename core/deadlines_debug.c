@@ -1,6 +1,7 @@
 /* For tests and debuggers: whether a set of deadlines is as it should be, and what is in it. */
 #include "core/buffer.h"
 #include "core/deadlines_internal.h"
+#include "core/given.h"
 
 #include <inttypes.h>
 
@@ -97,6 +98,7 @@ static mend_status check_heap(check *checked) {
 }
 
 mend_status mend_deadlines_validate(const mend_deadlines *deadlines, mend_error *error) {
+  if (deadlines == NULL) return mend__refuse_null(error, "the deadlines");
   check checked = {deadlines, 0, error};
   mend_status status = check_heap(&checked);
   for (size_t number = 0; number < deadlines->fifo_count && status == MEND_OK; number++)
@@ -144,6 +146,7 @@ static void dump_queues(mend__buffer *text, const mend_deadlines *deadlines) {
 }
 
 mend_status mend_deadlines_dump(const mend_deadlines *deadlines, const mend_allocator *allocator, char **ret_text) {
+  if (deadlines == NULL) return MEND_EINVAL;
   mend__buffer text;
   mend_error error;
   mend__buffer_init(&text, allocator);

@@ -24,8 +24,8 @@ static size_t print_finite(double value, int digits, char ret_text[MEND__DOUBLE_
 
 size_t mend__double_text(double value, char ret_text[MEND__DOUBLE_TEXT_SIZE]) {
   if (!isfinite(value)) {
-    strcpy(ret_text, isnan(value) ? "NaN" : value > 0 ? "infinity" : "-infinity");
-    return strlen(ret_text);
+    const char *const name = isnan(value) ? "NaN" : value > 0 ? "infinity" : "-infinity";
+    return (size_t)snprintf(ret_text, MEND__DOUBLE_TEXT_SIZE, "%s", name);
   }
   size_t len = 0;
   for (int digits = 15; digits <= 17; digits++) {

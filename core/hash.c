@@ -36,7 +36,7 @@ static inline void add(mend__hasher *tree, const mend_json *json, mend_hash valu
   } else if (parent->array) {
     parent->folded = mend__hash_fold(parent->folded, parent->count++, value);
   } else {
-    parent->open->value = value;
+    parent->open->value = value; // NOLINT(clang-analyzer-core.NullDereference): an object's value comes behind a key
   }
 }
 
@@ -93,11 +93,13 @@ mend__hash_verdict mend__hash_text(mend__hasher *tree, mend_str text) {
   return verdict;
 }
 
-/* The levels are set when they are opened. */
+/* The levels are set when they are opened, but the one that stands for none. */
 static void start(mend__hasher *tree, const mend_loose_hash_options *loose, void *scratch, size_t scratch_size) {
   static mend__hash_member nowhere;
   tree->loose = loose;
   tree->level = tree->levels;
+  *tree->level = (mend__hash_level){.array = false};
+  tree->root = (mend_hash){0, 0};
   tree->members = scratch != NULL ? scratch : &nowhere;
   tree->texts = (char *)tree->members + scratch_size;
 }

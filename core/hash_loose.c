@@ -84,10 +84,6 @@ static mend__hash_verdict loose_number(mend__hasher *tree, const mend_json *json
 
 /* ---- Strings ----------------------------------------------------------------------------------------------- */
 
-static bool ends_with(mend_str text, mend_str end) {
-  return text.len >= end.len && memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0;
-}
-
 /* Whether a backslash at this place of a slice begins an escape, rather than being the second of a pair. */
 static bool begins_escape(mend_str slice, size_t place) {
   size_t before = 0;
@@ -100,10 +96,10 @@ static bool begins_escape(mend_str slice, size_t place) {
 static size_t last_blank_len(mend_str slice, bool escaped) {
   static const char *const escapes[] = {"\\n",     "\\r",     "\\t",     "\\u0020", "\\u0009",
                                         "\\u000a", "\\u000A", "\\u000d", "\\u000D"};
-  if (ends_with(slice, MEND_STR(" "))) return 1;
+  if (mend__ends_with(slice, MEND_STR(" "))) return 1;
   for (size_t i = 0; escaped && i < sizeof escapes / sizeof escapes[0]; i++) {
     const mend_str escape = mend_str_from(escapes[i]);
-    if (ends_with(slice, escape) && begins_escape(slice, slice.len - escape.len)) return escape.len;
+    if (mend__ends_with(slice, escape) && begins_escape(slice, slice.len - escape.len)) return escape.len;
   }
   return 0;
 }

@@ -1,4 +1,5 @@
 /* The scanner around its tokens (json_scan.c): where it begins, whole values, places in the text. */
+#include "core/given.h"
 #include "core/json_internal.h"
 #include "core/text.h"
 
@@ -43,6 +44,7 @@ static mend_status take_value(mend_json *json, mend_str *ret_value) {
 }
 
 mend_status mend_json_value(mend_json *json, mend_str *ret_value) {
+  if (json == NULL) return MEND_EINVAL;
   if (!json->partial) return take_value(json, ret_value); /* a whole text is never gone back in */
   const mend_json before = *json;
   mend_status status = take_value(json, ret_value);
@@ -71,6 +73,7 @@ void mend_json_refill(mend_json *json, mend_str text) {
 }
 
 mend_status mend_json_error(const mend_json *json, mend_error *error) {
+  if (json == NULL) return mend__refuse_null(error, "the scanner");
   const char *reason = json->token == MEND_JSON_ERROR ? json->reason : "expected the rest of the value";
   size_t at = json->token == MEND_JSON_ERROR ? json->at : json->text.len;
   unsigned line = json->line, column = json->column;

@@ -17,3 +17,13 @@ const char *mend__json_kind_name(mend_json_token kind) {
   default: return "null";
   }
 }
+
+mend_status mend__json_check_object(mend_str text, const char *what, mend_error *error) {
+  mend_error found = MEND_ERROR_INIT;
+  if (mend_json_check(text, MEND_JSON_DEPTH_MAX, &found) != MEND_OK) {
+    return mend_error_set_at(error, MEND_EINVAL, found.line, found.column, "%s, line %u, column %u: %s", what,
+                             found.line, found.column, found.message);
+  }
+  if (mend__json_kind(text) == MEND_JSON_OBJECT) return MEND_OK;
+  return mend_error_set(error, MEND_EINVAL, "%s: expected a JSON object", what);
+}

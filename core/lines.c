@@ -135,5 +135,6 @@ mend_status mend__open_input(const char *path, int *ret_fd, mend_error *error) {
     return MEND_OK;
   }
   if (fd >= 0) close(fd);
-  return mend_error_set(error, failure == ENOENT ? MEND_ENOENT : MEND_EIO, "%s: %s", path, mend__reason(failure));
+  return mend_error_set(error, failure == ENOENT ? MEND_ENOENT : MEND_EIO, "%s: %s",
+                        path[0] != '\0' ? path : "the path \"\"", mend__reason(failure));
 }

@@ -1,3 +1,4 @@
+#include "core/given.h"
 #include "core/option_internal.h"
 #include "core/text.h"
 #include "mend/json.h"
@@ -122,6 +123,7 @@ static mend_status load_tree(option_loader *loader) {
 }
 
 mend_status mend_option_tree_load(mend_option_tree *tree, mend_str json, mend_error *error) {
+  if (tree == NULL) return mend__refuse_null(error, "the tree of options");
   mend_status status = mend_json_check(json, MEND_JSON_DEPTH, error);
   if (status != MEND_OK) return status;
   option_loader loader = {.draft = mend__option_draft_of(tree), .error = error};

@@ -1,4 +1,5 @@
 #include "core/buffer.h"
+#include "core/given.h"
 #include "core/memory.h"
 #include "core/option_internal.h"
 #include "core/text.h"
@@ -33,6 +34,7 @@ bool mend_option_tree_given(const mend_option_tree *tree, mend_str name) {
 }
 
 mend_status mend_option_tree_check(const mend_option_tree *tree, mend_error *error) {
+  if (tree == NULL) return mend__refuse_null(error, "the tree of options");
   return mend_options_check(&tree->options, error);
 }
 
@@ -141,6 +143,7 @@ mend_status mend__option_report_unknown(mend_str name, const char *nearest, mend
 }
 
 mend_status mend_option_tree_set(mend_option_tree *tree, mend_str name, mend_str value, mend_error *error) {
+  if (tree == NULL) return mend__refuse_null(error, "the tree of options");
   const char *called = NULL;
   const mend__option *option = mend__option_find(name, &called);
   if (option == NULL && mend__option_group_find(name) != NULL) {

@@ -46,6 +46,11 @@ mend_status mend__options_take(void *target, const void *given, const char *name
                       (const char *)given + sizeof(size_t), given_size - sizeof(size_t), name, error);
 }
 
+mend_status mend__options_require(void *target, const void *given, const char *name, mend_error *error) {
+  if (given == NULL) return mend_error_set(error, MEND_EINVAL, "%s: NULL, expected one", name);
+  return mend__options_take(target, given, name, error);
+}
+
 mend_status mend__options_take_list(void *targets, const void *defaults, const void *given, size_t count,
                                     const char *name, mend_error *error) {
   const size_t own_size = size_at(defaults), given_size = count > 0 ? size_at(given) : 0;

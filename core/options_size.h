@@ -12,6 +12,8 @@ enum { MEND__STRUCT_SIZE_MAX = 65536 };
  * one beyond 64 KiB, or more than this library knows with non-zero bytes in the unknown part, is MEND_EINVAL and leaves
  * `target` as it was. */
 mend_status mend__options_take(void *target, const void *given, const char *name, mend_error *error);
+/* The same for what has no defaults to stand for all of it: NULL is MEND_EINVAL too. */
+mend_status mend__options_require(void *target, const void *given, const char *name, mend_error *error);
 
 /* The same for each element of a list of such structs, all of one version: that of the first. `targets` is room for
  * `count` of this library's, which start from `defaults`; after an error it holds nothing. */

@@ -90,6 +90,15 @@ size_t mend__escape_code(uint32_t code, char ret_bytes[MEND__JSON_ESCAPE_MAX]);
 /* As mend__json_escape_first, for what does not show as itself too. */
 size_t mend__escape_first(mend_str *rest, char ret_bytes[MEND__JSON_ESCAPE_MAX]);
 
+/* ---- Beginnings and ends ---- */
+
+static inline bool mend__begins_with(mend_str text, mend_str beginning) {
+  return beginning.len <= text.len && (beginning.len == 0 || memcmp(text.ptr, beginning.ptr, beginning.len) == 0);
+}
+static inline bool mend__ends_with(mend_str text, mend_str end) {
+  return end.len <= text.len && (end.len == 0 || memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0);
+}
+
 /* ---- ASCII ---- */
 
 static inline char mend__lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }

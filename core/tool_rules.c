@@ -1,6 +1,7 @@
 #include "core/tool_rules.h"
 
 #include "core/memory.h"
+#include "core/text.h"
 #include "mend/json.h"
 
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static int compare(const void *left, const void *right) {
 
 static bool matches(const mend__tool_rule *rule, mend_str tool) {
   if (!rule->is_pattern) return mend_str_equal(rule->name, tool);
-  return tool.len >= rule->name.len && memcmp(tool.ptr, rule->name.ptr, rule->name.len) == 0;
+  return mend__begins_with(tool, rule->name);
 }
 
 const mend__tool_rule *mend__tool_rules_find(const mend__tool_rules *rules, mend_str tool) {

@@ -28,36 +28,27 @@ static mend_status weather(void *ctx, mend_call *call) {
   return mend_call_succeed_text(call, MEND_STR("rain, 9 degrees"));
 }
 
-/* What runs, and what a model is told of it. */
-static const struct {
-  const char *name, *description, *schema;
-  mend_status (*execute)(void *ctx, mend_call *call);
-} tools[] = {
-    {"timetable", "When the next tram of a line leaves.",
-     "{\"type\":\"object\",\"properties\":{\"line\":{\"type\":\"integer\"}}}", timetable},
-    {"weather", "What the weather is like.", "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}}}",
-     weather},
-};
-enum { TOOLS = sizeof tools / sizeof tools[0] };
-
 /* Pooled ones run at the same time when a model asks for several at once. */
-static mend_status add_tools(mend_tools *registry, mend_error *error) {
-  mend_status status = MEND_OK;
-  for (size_t i = 0; i < TOOLS && status == MEND_OK; i++) {
-    const mend_tool tool = {
-        .size = sizeof tool, .name = tools[i].name, .execute = tools[i].execute, .kind = MEND_TOOL_POOLED};
-    status = mend_tools_add(registry, &tool, NULL, error);
-  }
-  return status;
-}
+static const mend_tool timetable_tool = {
+    .size = sizeof(mend_tool),
+    .name = "timetable",
+    .execute = timetable,
+    .kind = MEND_TOOL_POOLED,
+    .description = "When the next tram of a line leaves.",
+    .schema = "{\"type\":\"object\",\"properties\":{\"line\":{\"type\":\"integer\"}}}",
+};
+static const mend_tool weather_tool = {
+    .size = sizeof(mend_tool),
+    .name = "weather",
+    .execute = weather,
+    .kind = MEND_TOOL_POOLED,
+    .description = "What the weather is like.",
+    .schema = "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"}}}",
+};
 
-static void describe_tools(mend_tool_spec specs[TOOLS]) {
-  for (size_t i = 0; i < TOOLS; i++) {
-    specs[i] = (mend_tool_spec)MEND_TOOL_SPEC_INIT;
-    specs[i].name = mend_str_from(tools[i].name);
-    specs[i].description = mend_str_from(tools[i].description);
-    specs[i].schema = mend_str_from(tools[i].schema);
-  }
+static mend_status add_tools(mend_tools *registry, mend_error *error) {
+  const mend_status status = mend_tools_add(registry, &timetable_tool, NULL, error);
+  return status == MEND_OK ? mend_tools_add(registry, &weather_tool, NULL, error) : status;
 }
 
 /* ---- What happens, told as it happens ---- */
@@ -147,14 +138,10 @@ static void print_report(const mend_agent_report *report) {
 /* ---- The agent ---- */
 
 static mend_status make_agent(mend_healing_runner *runner, screen *shown, mend_agent **ret_agent, mend_error *error) {
-  mend_tool_spec specs[TOOLS];
   mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
-  describe_tools(specs);
   options.name = "tram guide";
   options.model = mend_healing_model(runner);       /* the chain */
-  options.boundary = mend_healing_boundary(runner); /* where its calls are watched */
-  options.tools = specs;
-  options.tool_count = TOOLS;
+  options.boundary = mend_healing_boundary(runner); /* whose tools it may call, and where its calls are watched */
   options.instructions = "You help people in Basel to get around.";
   options.delta = print_delta;
   options.turn = end_line;

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* Called on the thread that publishes. Here that is main's; where a loop or pooled tools publish as well, several threads
- * are in it at once, so what it writes to is atomic or has a lock. */
+/* Called on the thread that publishes. Here that is main's; where a loop or pooled tools publish as well, several
+ * threads are in it at once, so what it writes to is atomic or has a lock. */
 static mend_status on_detection(void *ctx, const mend_event *event) {
   const mend_detection_event *found = (const mend_detection_event *)event;
   printf("%.*s: %.*s\n", MEND_STR_ARG(found->detector), MEND_STR_ARG(found->summary));

@@ -1,3 +1,4 @@
+#include "core/given.h"
 #include "core/options_size.h"
 #include "fallback/fallback_internal.h"
 #include "fallback/room.h"
@@ -99,6 +100,7 @@ mend_status mend__model_ask(mend_model *model, const mend_model_request *request
   question asked = {.asking = *asking, .reply = MEND_REPLY_INIT};
   mend_status status = check_reply(ret_reply, error);
   if (status != MEND_OK) return status;
+  if (model == NULL) return mend__refuse_null(error, "the model");
   if (mend_loop_is_here(model->loop)) {
     return mend_error_set(error, MEND_EDEADLK, "mend_model_ask would wait for the loop's thread on that thread");
   }

@@ -14,8 +14,8 @@ typedef struct mend__budget {
 /* Whether a target may be asked: there is room for what that costs at most. */
 bool mend__budget_allows(mend__budget *budget, const mend_model_request *request, const mend_model_facts *facts);
 double mend__budget_left_usd(const mend__budget *budget);
-/* Takes off what an attempt has used: as it says, of a target with these facts; or, being a chain's, as its own attempts
- * have, when that is more. */
+/* Takes off what an attempt has used: as it says, of a target with these facts; or, being a chain's, as its own
+ * attempts have, when that is more. */
 void mend__budget_settle(mend__budget *budget, const mend__budget *of_attempt, const mend_usage *usage,
                          const mend_model_facts *facts);
 

@@ -225,6 +225,7 @@ mend_str mend_fallback_left_out(const mend_model *model) {
 }
 
 mend_status mend_fallback_state(mend_model *model, size_t index, mend_target_state *ret_state) {
+  if (model == NULL || ret_state == NULL) return MEND_EINVAL;
   mend__chain *chain = mend__chain_of(model);
   if (chain == NULL || index >= chain->target_count) return MEND_ENOENT;
   mend__chain_state(chain, index, ret_state);

@@ -1,3 +1,4 @@
+#include "core/text.h"
 #include "fallback/chain_internal.h"
 #include "fallback/facts_internal.h"
 
@@ -35,17 +36,13 @@ static const struct {
     {"deepseek-", 131072},
 };
 
-static bool begins_with(mend_str text, mend_str prefix) {
-  return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
-}
-
 uint64_t mend__window_of(mend_str model_id) {
   const mend_str id = mend__bare_model_id(model_id);
   uint64_t tokens = 0;
   size_t longest = 0;
   for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
     const mend_str prefix = mend_str_from(windows[i].prefix);
-    if (prefix.len <= longest || !begins_with(id, prefix)) continue;
+    if (prefix.len <= longest || !mend__begins_with(id, prefix)) continue;
     longest = prefix.len;
     tokens = windows[i].tokens;
   }

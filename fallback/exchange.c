@@ -85,6 +85,7 @@ void mend__exchange_forward(mend_exchange *exchange, const mend_delta *delta) {
 
 /* Also while it is being stopped: what is known by then goes into the failure. */
 mend_status mend_exchange_note(mend_exchange *exchange, const mend_reply *given) {
+  if (exchange == NULL || given == NULL) return MEND_EINVAL;
   mend_reply partial = MEND_REPLY_INIT;
   if (exchange->draft == NULL) return MEND_OK;
   if (mend__options_take(&partial, given, "mend_reply", NULL) != MEND_OK) return MEND_EINVAL;

@@ -45,6 +45,7 @@ static bool fits_model(mend_str pattern, mend_str model) {
 mend_str mend__bare_model_id(mend_str id) { return id.len > 0 ? behind(id, memrchr(id.ptr, '/', id.len)) : id; }
 
 mend_status mend_model_table_find(const mend_model_table *table, mend_str model, mend_model_facts *ret_facts) {
+  if (table == NULL) return MEND_EINVAL;
   const mend__model_entry *found = NULL;
   for (size_t i = 0; model.len > 0 && i < table->count; i++) {
     const mend__model_entry *entry = &table->entries[i];

@@ -22,8 +22,6 @@ typedef struct mend__request {
   char *texts;
 } mend__request;
 
-/* MEND_EINVAL with a sentence that begins with `what`, unless the text is a JSON object. */
-mend_status mend__check_object(mend_str text, const char *what, mend_error *error);
 mend_status mend__request_new(const mend_model_request *given, const mend_allocator *allocator,
                               mend__request **ret_request, mend_error *error);
 mend__request *mend__request_retain(mend__request *request);

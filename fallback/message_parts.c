@@ -1,5 +1,6 @@
 #include "fallback/message_parts.h"
 
+#include "core/json_kind.h"
 #include "core/memory.h"
 #include "core/options_size.h"
 #include "fallback/fallback_internal.h"
@@ -33,7 +34,7 @@ static mend_status check_call(const mend_part *part, mend_error *error) {
   if (part->call_id.len == 0) return mend_error_set(error, MEND_EINVAL, "a call has no call_id");
   if (part->name.len == 0) return mend_error_set(error, MEND_EINVAL, "a call has no name");
   if (part->args.len == 0) return MEND_OK;
-  return mend__check_object(part->args, "a call's args", error);
+  return mend__json_check_object(part->args, "a call's args", error);
 }
 
 static mend_status check_part(mend_role role, const mend_part *part, mend_error *error) {
@@ -117,7 +118,7 @@ static void wrap_args(mend_str args, mend__buffer *memory) {
 static void write_args(mend_str args, mend__buffer *memory) {
   if (args.len == 0) {
     mend__buffer_str(memory, MEND_STR("{}"));
-  } else if (mend__check_object(args, "args", NULL) == MEND_OK) {
+  } else if (mend__json_check_object(args, "args", NULL) == MEND_OK) {
     mend__buffer_str(memory, args);
   } else {
     wrap_args(args, memory);

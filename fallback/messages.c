@@ -1,3 +1,4 @@
+#include "core/given.h"
 #include "core/memory.h"
 #include "fallback/message_parts.h"
 
@@ -44,6 +45,7 @@ size_t mend_messages_count(const mend_messages *messages) { return messages->cou
 
 mend_status mend_messages_get(const mend_messages *messages, size_t index, mend_role *ret_role,
                               const mend_part **ret_parts, size_t *ret_count) {
+  if (messages == NULL) return MEND_EINVAL;
   if (index >= messages->count) return MEND_ENOENT;
   const message *found = &messages->messages[index];
   *ret_role = found->role;
@@ -104,6 +106,7 @@ static mend_status append(mend_messages *messages, mend_role role, const mend_pa
 
 mend_status mend_messages_copy(const mend_messages *messages, const mend_allocator *allocator,
                                mend_messages **ret_copy) {
+  if (messages == NULL) return MEND_EINVAL;
   mend_messages *copy;
   mend_status status = mend_messages_new(allocator, &copy);
   if (status != MEND_OK) return status;
@@ -128,14 +131,17 @@ static mend_status add_text(mend_messages *messages, mend_role role, mend_str te
 }
 
 mend_status mend_messages_add_system(mend_messages *messages, mend_str text) {
+  if (messages == NULL) return MEND_EINVAL;
   return add_text(messages, MEND_ROLE_SYSTEM, text);
 }
 
 mend_status mend_messages_add_user(mend_messages *messages, mend_str text) {
+  if (messages == NULL) return MEND_EINVAL;
   return add_text(messages, MEND_ROLE_USER, text);
 }
 
 mend_status mend_messages_add_assistant(mend_messages *messages, mend_str text) {
+  if (messages == NULL) return MEND_EINVAL;
   return add_text(messages, MEND_ROLE_ASSISTANT, text);
 }
 
@@ -165,6 +171,7 @@ static void complete(const mend_messages *messages, mend_part *part) {
 
 mend_status mend_messages_add(mend_messages *messages, mend_role role, const mend_part *parts, size_t count,
                               mend_error *error) {
+  if (messages == NULL) return mend__refuse_null(error, "the messages");
   mend_part *taken;
   mend_status status = mend__parts_take(parts, count, messages->allocator, &taken, error);
   if (status != MEND_OK) return status;
@@ -180,6 +187,7 @@ mend_status mend_messages_add(mend_messages *messages, mend_role role, const men
 }
 
 mend_status mend_messages_add_reply(mend_messages *messages, const mend_reply *reply) {
+  if (messages == NULL || reply == NULL) return MEND_EINVAL;
   if (reply->part_count == 0) return MEND_OK;
   mend_part *turn = NULL;
   mend__buffer args;

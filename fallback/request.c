@@ -1,4 +1,5 @@
 #include "core/double_text.h"
+#include "core/json_kind.h"
 #include "core/memory.h"
 #include "core/options_size.h"
 #include "fallback/fallback_internal.h"
@@ -8,17 +9,6 @@
 #include <math.h>
 
 /* ---- Checks ---- */
-
-mend_status mend__check_object(mend_str text, const char *what, mend_error *error) {
-  mend_json json;
-  mend_json_init(&json, text, MEND_JSON_DEPTH_MAX);
-  if (mend_json_next(&json) != MEND_JSON_OBJECT && json.token != MEND_JSON_ERROR) {
-    return mend_error_set(error, MEND_EINVAL, "%s: expected a JSON object", what);
-  }
-  mend_error found = MEND_ERROR_INIT;
-  if (mend_json_check(text, MEND_JSON_DEPTH_MAX, &found) == MEND_OK) return MEND_OK;
-  return mend_error_set(error, MEND_EINVAL, "%s: %s", what, found.message);
-}
 
 static mend_status check_stop(mend_str stop, mend_error *error) {
   if (stop.ptr == NULL) return MEND_OK;
@@ -61,7 +51,7 @@ static mend_status check_tool(const mend_tool_spec *tool, mend_error *error) {
   if (tool->name.len == 0) return mend_error_set(error, MEND_EINVAL, "request: a tool has no name");
   if (tool->schema.ptr == NULL) return MEND_OK;
   mend_error found = MEND_ERROR_INIT;
-  if (mend__check_object(tool->schema, "schema", &found) == MEND_OK) return MEND_OK;
+  if (mend__json_check_object(tool->schema, "schema", &found) == MEND_OK) return MEND_OK;
   return mend_error_set(error, MEND_EINVAL, "request: tool %.*s: %s", MEND_STR_ARG(tool->name), found.message);
 }
 
@@ -85,7 +75,8 @@ static mend_status check(const mend__request *request, mend_error *error) {
   const mend_model_request *given = &request->given;
   mend_status status = check_numbers(given, error);
   if (status == MEND_OK) status = check_stop(given->stop, error);
-  if (status == MEND_OK && given->extra.ptr != NULL) status = mend__check_object(given->extra, "request: extra", error);
+  if (status == MEND_OK && given->extra.ptr != NULL)
+    status = mend__json_check_object(given->extra, "request: extra", error);
   for (size_t i = 0; i < given->tool_count && status == MEND_OK; i++)
     status = check_tool(&request->tools[i], error);
   return status == MEND_OK ? check_choice(request, error) : status;

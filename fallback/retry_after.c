@@ -81,7 +81,7 @@ static bool take_unit(mend_str *rest, double *ret_seconds) {
                {"s", 1},     {"m", 60},    {"h", 3600},       {"d", 86400}};
   for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
     const mend_str name = mend_str_from(units[i].name);
-    if (rest->len < name.len || memcmp(rest->ptr, name.ptr, name.len) != 0) continue;
+    if (!mend__begins_with(*rest, name)) continue;
     *ret_seconds = units[i].seconds;
     *rest = (mend_str){rest->ptr + name.len, rest->len - name.len};
     return true;

@@ -1,3 +1,4 @@
+#include "core/given.h"
 #include "core/options_size.h"
 #include "fallback/fallback_internal.h"
 
@@ -49,6 +50,8 @@ static void tell_done(void *ctx, mend_status status, mend_reply *reply, const me
 
 mend_status mend_model_send(mend_model *model, const mend_model_request *request, const mend_model_listener *listener,
                             mend_exchange **ret_exchange, mend_error *error) {
+  if (model == NULL) return mend__refuse_null(error, "the model");
+  if (request == NULL) return mend__refuse_null(error, "the request");
   mend_exchange *exchange;
   mend_model_listener told = {.size = sizeof told};
   mend_status status = mend__options_take(&told, listener, "mend_model_listener", error);

@@ -35,12 +35,30 @@ static void add_model_notices(mend__buffer *buffer, const mend_healing_runner *r
   if (!mend_str_equal(left_out, MEND_STR("[]"))) add_model_notice(buffer, runner, "some were left out", left_out);
 }
 
+/* By the scope, or by somebody who watches the whole bus. */
+static bool is_watched_by(const mend_healing_runner *runner, const char *name) {
+  mend_watchdog *of_bus;
+  if (mend_bus_watchdog(runner->bus, name, &of_bus) == MEND_OK) {
+    mend_watchdog_release(of_bus);
+    return true;
+  }
+  for (size_t i = 0; i < runner->watchdog_count; i++) {
+    if (strcmp(mend_watchdog_name(runner->watchdogs[i]), name) == 0) return true;
+  }
+  return false;
+}
+
 static void write_notices(mend__buffer *buffer, const mend_healing_runner *runner) {
   mend__buffer_char(buffer, '[');
-  if (runner->config.regression.enable && !mend__hooks_publish_confidence(runner->hooks)) {
+  const bool publishes = mend__hooks_publish_confidence(runner->hooks);
+  if (runner->config.regression.enable && !publishes) {
     add_notice(
         buffer, runner,
         "regression is enabled: it sees nothing until somebody in this scope publishes metacognition.confidence");
+  }
+  if (publishes && !is_watched_by(runner, "regression")) {
+    add_notice(buffer, runner,
+               "a hook publishes metacognition.confidence, which nobody watches without regression.enable=true");
   }
   for (size_t i = 0; i < runner->warning_count; i++)
     add_notice(buffer, runner, runner->warnings[i]);
@@ -100,9 +118,12 @@ void mend__scope_report(mend_healing_runner *runner, uint64_t abandoned, mend_he
   report.detections = atomic_load(&runner->scope.counts->detections);
   report.actions = atomic_load(&runner->scope.counts->actions);
   report.abandoned = abandoned;
-  report.status = mend_run_abort_reason(runner->run, report.abort_reason, sizeof report.abort_reason,
-                                        report.abort_source, sizeof report.abort_source) == MEND_OK
-                      ? MEND_ABORTED
-                      : MEND_OK;
+  report.status = MEND_OK;
+  if (mend_run_abort_reason(runner->run, report.abort_reason, sizeof report.abort_reason, report.abort_source,
+                            sizeof report.abort_source) == MEND_OK) {
+    report.status = mend_error_set(&report.error, MEND_ABORTED, "aborted by %s: %s",
+                                   report.abort_source[0] != '\0' ? report.abort_source : "somebody",
+                                   report.abort_reason[0] != '\0' ? report.abort_reason : "no reason given");
+  }
   mend__options_give(ret_report, &report);
 }

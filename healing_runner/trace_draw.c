@@ -1,7 +1,7 @@
 /* Spans as a tree with a time line:
  *
  *   researcher                       |--------------------------------------->|  1 min 30 s  open        run a
- *     search                         |##########                              |      22.5 s  after
+ *     search                         |##########                              |      22.5 s  ok
  *       fetch                        | #######                                |      15.7 s  error       3 attempts
  */
 #include "core/buffer.h"
@@ -179,9 +179,12 @@ static double place_in(scale s, uint64_t ns) {
   return s.end_ns > s.start_ns ? (double)(ns - s.start_ns) / (double)(s.end_ns - s.start_ns) * BAR_WIDTH : 0;
 }
 
-/* At least one character, however short the span; the end of an open one is an arrow. */
+static size_t column_of(scale s, uint64_t ns) { return (size_t)lround(place_in(s, ns)); }
+
+/* Both ends at the nearest column, so that calls one after another do not overlap; at least one character, however
+ * short the span; the end of an open one is an arrow. */
 static void write_bar(mend__buffer *out, const mend__span *span, uint64_t now_ns, scale s) {
-  size_t from = (size_t)place_in(s, span->start.mono_ns), to = (size_t)ceil(place_in(s, end_of(span, now_ns)));
+  size_t from = column_of(s, span->start.mono_ns), to = column_of(s, end_of(span, now_ns));
   if (from >= BAR_WIDTH) from = BAR_WIDTH - 1;
   if (to <= from) to = from + 1;
   mend__buffer_char(out, '|');
@@ -198,6 +201,13 @@ static void write_count(mend__buffer *out, uint32_t count, const char *one) {
 
 static bool is_run(const mend__span *span) { return span->call == 0; }
 
+static mend_str status_of(const mend__span *span) {
+  if (span->is_open) return MEND_STR("open");
+  const mend_str status = mend__span_status(span);
+  const bool is_success = mend_str_equal(status, MEND_STR("after")) || mend_str_equal(status, MEND_STR("response"));
+  return is_success && !is_run(span) ? MEND_STR("ok") : status;
+}
+
 static void write_row(mend__buffer *out, const node *n, uint64_t now_ns, scale s) {
   const mend__span *span = n->span;
   const size_t indent = 2 * (n->depth < INDENT_MAX / 2 ? n->depth : INDENT_MAX / 2);
@@ -208,7 +218,7 @@ static void write_row(mend__buffer *out, const node *n, uint64_t now_ns, scale s
   write_bar(out, span, now_ns, s);
   write_duration(out, mend__span_duration_ns(span, now_ns));
   mend__buffer_str(out, MEND_STR("  "));
-  write_column(out, span->is_open ? MEND_STR("open") : mend__span_status(span), STATUS_WIDTH);
+  write_column(out, status_of(span), STATUS_WIDTH);
   if (span->attempts > 1) write_count(out, span->attempts, "attempt");
   if (span->detections > 0) write_count(out, span->detections, "detection");
   if (is_run(span)) {

@@ -272,6 +272,7 @@ static mend__span *copy_spans(mend_tracer *tracer, const char *run_id, const men
 
 mend_status mend_tracer_draw(mend_tracer *tracer, const char *run_id, const mend_allocator *allocator,
                              char **ret_text) {
+  if (tracer == NULL) return MEND_EINVAL;
   size_t count;
   pthread_mutex_lock(&tracer->lock);
   mend__span *copies = copy_spans(tracer, run_id, allocator, &count);

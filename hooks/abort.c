@@ -74,6 +74,7 @@ void mend__run_state_abort(mend__run_state *state, const mend__passage *passage,
 }
 
 mend_status mend_run_abort(mend_run *run, mend_str reason, mend_str source) {
+  if (run == NULL) return MEND_EINVAL;
   mend__run_state *state;
   const mend_status status = mend__run_state_get(run, &state);
   if (status == MEND_OK) mend__run_state_abort(state, NULL, reason, source);
@@ -109,6 +110,7 @@ static void copy_cut(char *target, size_t size, mend_str text) {
 
 mend_status mend_run_abort_reason(mend_run *run, char *ret_reason, size_t reason_size, char *ret_source,
                                   size_t source_size) {
+  if (run == NULL) return MEND_EINVAL;
   mend__abort *abort = NULL;
   if (!find_mark(run, &abort)) return MEND_ENOENT;
   copy_cut(ret_reason, reason_size, mend__abort_reason(abort));
@@ -131,6 +133,7 @@ static void clear_marks(mend__run_state *state) {
 
 /* Until the detectors have forgotten the run, and what they found is dropped, calls are refused. */
 mend_status mend_run_reset(mend_run *run, mend_str reason) {
+  if (run == NULL) return MEND_EINVAL;
   mend_run_reset_event event = MEND_RUN_RESET_EVENT_INIT;
   event.reason = reason;
   const mend_status status = mend_run_publish(run, &event.event);

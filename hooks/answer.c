@@ -10,7 +10,7 @@ static mend__answer out_of_memory = {
     .kind = MEND__ANSWER_FAILURE,
     .is_lasting = true,
     .text = {"MEND_ENOMEM", sizeof "MEND_ENOMEM" - 1},
-    .message = {"out of memory for what the tool said", sizeof "out of memory for what the tool said" - 1},
+    .more = {"out of memory for what the tool said", sizeof "out of memory for what the tool said" - 1},
 };
 
 static mend__answer question_lost = {
@@ -41,7 +41,7 @@ static mend__answer *answer_new(mend__answer_kind kind, mend_str text, const men
 
 void mend__answer_free(mend__answer *answer) {
   if (answer == NULL || answer->is_lasting) return;
-  if (answer->message_block != NULL) mend__text_block_free(answer->message_block);
+  if (answer->more_block != NULL) mend__text_block_free(answer->more_block);
   mend__text_block_free(&answer->block);
 }
 
@@ -52,22 +52,28 @@ static mend__answer *value_new(mend_str value, mend_hash hash, const mend_alloca
   return answer;
 }
 
-/* A failure is never lost, nor is a question: without memory it is told by a sentence of our own. */
-static mend__answer *failure_new(mend_str type, mend_str message, const mend_allocator *allocator) {
-  mend__answer *answer = answer_new(MEND__ANSWER_FAILURE, type, allocator);
-  if (answer == NULL) return &out_of_memory;
-  if (message.ptr == NULL) return answer;
-  answer->message_block = mend__text_block_new(message, allocator);
-  if (answer->message_block == NULL) {
+/* With a second text; NULL when there is no memory for both. */
+static mend__answer *answer_new_with(mend__answer_kind kind, mend_str text, mend_str more,
+                                     const mend_allocator *allocator) {
+  mend__answer *answer = answer_new(kind, text, allocator);
+  if (answer == NULL || more.ptr == NULL) return answer;
+  answer->more_block = mend__text_block_new(more, allocator);
+  if (answer->more_block == NULL) {
     mend__answer_free(answer);
-    return &out_of_memory;
+    return NULL;
   }
-  answer->message = (mend_str){answer->message_block->text, message.len};
+  answer->more = (mend_str){answer->more_block->text, more.len};
   return answer;
 }
 
-static mend__answer *question_new(mend_str question, const mend_allocator *allocator) {
-  mend__answer *answer = answer_new(MEND__ANSWER_QUESTION, question, allocator);
+/* A failure is never lost, nor is a question: without memory it is told by a sentence of our own. */
+static mend__answer *failure_new(mend_str type, mend_str message, const mend_allocator *allocator) {
+  mend__answer *answer = answer_new_with(MEND__ANSWER_FAILURE, type, message, allocator);
+  return answer != NULL ? answer : &out_of_memory;
+}
+
+static mend__answer *question_new(mend_str question, mend_str hook, const mend_allocator *allocator) {
+  mend__answer *answer = answer_new_with(MEND__ANSWER_QUESTION, question, hook, allocator);
   return answer != NULL ? answer : &question_lost;
 }
 
@@ -123,6 +129,7 @@ static void fail_bad_result(mend_call *call, const mend_error *error) {
 }
 
 mend_status mend_call_succeed(mend_call *call, mend_str result) {
+  if (call == NULL) return MEND_EINVAL;
   const mend__answer *there = answer_of(call);
   if (there != NULL) return refusal(there);
   if (result.ptr == NULL) result = MEND_STR("null");
@@ -137,6 +144,7 @@ mend_status mend_call_succeed(mend_call *call, mend_str result) {
 }
 
 mend_status mend_call_succeed_text(mend_call *call, mend_str text) {
+  if (call == NULL) return MEND_EINVAL;
   const mend__answer *there = answer_of(call);
   if (there != NULL) return refusal(there);
   mend__buffer json;
@@ -148,16 +156,22 @@ mend_status mend_call_succeed_text(mend_call *call, mend_str text) {
 }
 
 mend_status mend_call_fail(mend_call *call, mend_str type, mend_str message) {
+  if (call == NULL) return MEND_EINVAL;
   const mend__answer *there = answer_of(call);
   if (there != NULL) return refusal(there);
   return give_not_lost(call, failure_new(type.len > 0 ? type : MEND_STR("error"), message, call->boundary->allocator));
 }
 
-mend_status mend_call_escalate(mend_call *call, mend_str question) {
+mend_status mend__call_escalate_by(mend_call *call, mend_str question, mend_str hook) {
   const mend__answer *there = answer_of(call);
   if (there != NULL) return refusal(there);
   if (question.ptr == NULL) return MEND_EINVAL;
-  return give_not_lost(call, question_new(question, call->boundary->allocator));
+  return give_not_lost(call, question_new(question, hook, call->boundary->allocator));
+}
+
+mend_status mend_call_escalate(mend_call *call, mend_str question) {
+  if (call == NULL) return MEND_EINVAL;
+  return mend__call_escalate_by(call, question, (mend_str)MEND_ABSENT);
 }
 
 void mend__call_answer_status(mend_call *call, mend_status status) {
@@ -166,7 +180,7 @@ void mend__call_answer_status(mend_call *call, mend_status status) {
   if (status != MEND_OK) {
     mend_call_fail(call, mend_str_from(mend_status_name(status)), mend_str_from(mend_status_message(status)));
   } else if (mend_call_succeed(call, MEND_STR("null")) == MEND_ENOMEM) {
-    mend_call_fail(call, out_of_memory.text, out_of_memory.message);
+    mend_call_fail(call, out_of_memory.text, out_of_memory.more);
   }
 }
 
@@ -193,20 +207,24 @@ mend__answer *mend__call_take_answer(mend_call *call) {
   return is_told(answer) ? answer : NULL;
 }
 
-static mend_str *field_of(const mend__answer *answer, mend_result *result) {
+static void tell_texts(const mend__answer *answer, mend_result *result) {
   switch (answer->kind) {
-  case MEND__ANSWER_FAILURE: return &result->error_type;
-  case MEND__ANSWER_QUESTION: return &result->question;
-  case MEND__ANSWER_VALUE: break;
+  case MEND__ANSWER_VALUE: result->value = answer->text; break;
+  case MEND__ANSWER_FAILURE:
+    result->error_type = answer->text;
+    result->error_message = answer->more;
+    break;
+  case MEND__ANSWER_QUESTION:
+    result->question = answer->text;
+    result->hook = answer->more;
+    break;
   }
-  return &result->value;
 }
 
 void mend__answer_tell(mend__answer *answer, mend_result *result) {
-  *field_of(answer, result) = answer->text;
-  result->error_message = answer->message;
+  tell_texts(answer, result);
   if (answer->is_lasting) return;
-  if (answer->message_block != NULL) mend__texts_take(&result->memory, answer->message_block);
+  if (answer->more_block != NULL) mend__texts_take(&result->memory, answer->more_block);
   mend__texts_take(&result->memory, &answer->block);
 }
 

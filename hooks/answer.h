@@ -13,6 +13,8 @@ bool mend__call_answered(const mend_call *call, mend_str *ret_value);
 bool mend__call_asks(const mend_call *call);
 /* Answers with what execute returned, unless there is an answer. */
 void mend__call_answer_status(mend_call *call, mend_status status);
+/* mend_call_escalate for a question that a hook asked of another call; absent: its tool asked. */
+mend_status mend__call_escalate_by(mend_call *call, mend_str question, mend_str hook);
 /* Begins the answer anew. */
 void mend__call_forget_answer(mend_call *call);
 /* What the call's boundary allocates with. */

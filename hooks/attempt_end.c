@@ -46,7 +46,7 @@ static void end_succeeded(mend__passage *passage) {
   mend__publish_after(passage);
 }
 
-/* Its tool asks. The question is told already. */
+/* Its tool asks, or passes on what a hook of another call asks: both are told already. */
 static void end_escalated(mend__passage *passage) {
   mend_result *result = passage->result;
   mend__buffer stub;
@@ -60,7 +60,7 @@ static void end_escalated(mend__passage *passage) {
   mend__buffer_free(&stub);
   result->outcome = MEND_OUTCOME_ESCALATED;
   result->reason = MEND__ESCALATION_REASON;
-  mend__publish_skipped(passage, result->reason, (mend_str)MEND_ABSENT, result->value);
+  mend__publish_skipped(passage, result->reason, result->hook, result->value);
 }
 
 static void end_answered(mend__passage *passage, mend__answer *answer) {

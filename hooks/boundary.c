@@ -94,6 +94,11 @@ void mend_boundary_release(mend_boundary *boundary) {
   mend_run_release(run);
 }
 
+mend_status mend__boundary_each_described(const mend_boundary *boundary,
+                                          mend_status (*visit)(void *ctx, const mend_tool *tool), void *ctx) {
+  return mend__tools_each_described(boundary->tools, visit, ctx);
+}
+
 mend_run *mend_boundary_run(const mend_boundary *boundary) { return boundary->run; }
 
 mend_status mend_boundary_add_watchdog_hook(mend_boundary *boundary, const char *name, mend_policy policy, void *ctx,

@@ -17,6 +17,7 @@ mend_token *mend_call_token(const mend_call *call) { return call->token; }
 void *mend_call_state(const mend_call *call) { return call->boundary->state; }
 
 mend_status mend_call_progress(mend_call *call, uint64_t bytes, mend_str note) {
+  if (call == NULL) return MEND_EINVAL;
   if (mend__call_has_landed(call)) return MEND_ECLOSED;
   const mend__call_texts *texts = texts_of(call);
   mend_tool_progress_event event = MEND_TOOL_PROGRESS_EVENT_INIT;

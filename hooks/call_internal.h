@@ -16,9 +16,9 @@ typedef struct mend__answer {
   mend__answer_kind kind;
   bool is_lasting; /* belongs to nobody */
   mend_hash value_hash;
-  mend_str text, message; /* the value, the failure's type and message, or the question */
+  mend_str text, more;    /* the value; the failure's type and message; the question and the hook that asks */
   mend__text_block block; /* the answer itself */
-  mend__text_block *message_block;
+  mend__text_block *more_block;
 } mend__answer;
 
 /* The answer is taken out of the call, which takes no other one afterwards; NULL when it ended without. */

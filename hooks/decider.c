@@ -71,6 +71,17 @@ static void publish(mend__run_state *state, const mend__decider *decider, const 
   mend_run_publish(state->run, &event.event);
 }
 
+/* A policy that fails protects nobody: whoever does not look at the event is told as well. */
+static void log_failure(const mend__run_state *state, const mend__decider *decider, const mend_detection *detection,
+                        const char *failure) {
+  mend_error said;
+  if (failure == NULL) return;
+  mend_error_set(&said, MEND_EFAILED,
+                 "watchdog hook %s: its policy failed, nothing is done about detection %" PRIu64 " of %.*s: %s",
+                 decider->question.hook, detection->id, MEND_STR_ARG(detection->detector), failure);
+  mend__bus_log(mend_run_bus(state->run), MEND_LOG_WARNING, said.message);
+}
+
 /* ---- Deciding ---- */
 
 /* The action is published before it takes effect, so that it precedes what comes of it in every journal. */
@@ -79,6 +90,7 @@ static void decide_about(mend__run_state *state, mend__decider *decider, const m
   const char *failure;
   mend__decide_detection(detection, decider->policy, decider->ctx, &action, &failure);
   publish(state, decider, detection, &action, failure);
+  log_failure(state, decider, detection, failure);
   if (action.kind == MEND_ACTION_ABORT) {
     mend__run_state_abort(state, NULL, mend_str_from(action.text), mend_str_from(decider->question.hook));
   } else if (action.kind == MEND_ACTION_ESCALATE) {
@@ -287,6 +299,7 @@ void mend__deciders_end(mend__run_state *state, const mend_boundary *owner) {
 
 void mend__deciders_dump(mend__run_state *state, mend__buffer *text) {
   pthread_mutex_lock(&state->deciding_lock);
+  if (state->deciders != NULL) mend__buffer_str(text, MEND_STR("watchdog hooks:\n"));
   for (const mend__decider *each = state->deciders; each != NULL; each = each->next) {
     mend__buffer_printf(text, "  %s: next detection %" PRIu64 "%s\n", each->question.hook, each->cursor.next,
                         each->asks ? ", a question waits" : "");

@@ -14,8 +14,12 @@ static void dump_abort(const mend__abort_frame *frame, mend__buffer *text) {
 
 static void dump_frames(const mend__run_state *state, mend__buffer *text) {
   for (const mend__abort_frame *frame = state->innermost; frame != NULL; frame = frame->outer) {
-    mend__buffer_printf(text, "%s %" PRIu32 ": %s", frame->outer != NULL ? "step" : "run", frame->depth,
-                        frame->marked ? "aborted" : "not aborted");
+    if (frame->outer != NULL) {
+      mend__buffer_printf(text, "step %" PRIu32, frame->depth);
+    } else {
+      mend__buffer_str(text, MEND_STR("the run"));
+    }
+    mend__buffer_printf(text, ": %s", frame->marked ? "aborted" : "not aborted");
     if (frame->marked) dump_abort(frame, text);
     mend__buffer_char(text, '\n');
   }
@@ -55,9 +59,11 @@ static void dump_open(const mend__open_calls *open, uint64_t now_ns, mend__buffe
 
 /* What they say is a copy of theirs. */
 static void dump_running_on(const mend_boundary *boundary, mend__buffer *text) {
-  mend__buffer_str(text, MEND_STR("tools that run on:\n"));
+  bool any = false;
   for (const mend_call *each = boundary->running; each != NULL; each = each->next) {
     if (!mend__call_has_landed(each)) continue;
+    if (!any) mend__buffer_str(text, MEND_STR("tools that run on after their calls:\n"));
+    any = true;
     const mend__call_texts *texts = atomic_load_explicit(&((mend_call *)each)->texts, memory_order_acquire);
     dump_call(each->number, texts->name, texts->tool, each, text);
     mend__buffer_char(text, '\n');
@@ -85,7 +91,6 @@ mend_status mend_boundary_dump(mend_boundary *boundary, const mend_allocator *al
   dump_open(&boundary->run_state->open, now_ns, &text);
   dump_running_on(boundary, &text);
   mend__run_unlock(boundary->run);
-  mend__buffer_str(&text, MEND_STR("watchdog hooks:\n"));
   mend__deciders_dump(boundary->run_state, &text);
   dump_pool(boundary, &text);
   return mend__buffer_take(&text, ret_text, NULL);

@@ -13,8 +13,8 @@ typedef struct batch batch;
 typedef struct batch_member {
   mend__passage passage; /* must be first */
   mend__call_request request;
+  mend_status status;
   mend_result result;
-  mend_batch_call *call;
   batch *all;
   batch_turn turn;
 } batch_member;
@@ -23,8 +23,9 @@ struct batch {
   mend_boundary *boundary;
   batch_member *members;
   size_t count;
-  mend__bell over;   /* rung once by each member, as the last that it does */
-  mend_token *until; /* NULL: nothing ends them */
+  mend__bell over;    /* rung once by each member, as the last that it does */
+  mend__bell *helper; /* that one, when this thread is a pool's; else NULL */
+  mend_token *until;  /* NULL: nothing ends them */
   uint64_t until_id;
 };
 
@@ -32,8 +33,7 @@ struct batch {
 
 static void end_member(batch_member *member, mend_status status) {
   mend__call_request_end(&member->request);
-  mend__result_move(&member->call->result, &member->result);
-  member->call->status = status;
+  member->status = status;
   mend__bell_ring(&member->all->over);
 }
 
@@ -49,6 +49,7 @@ static void begin(batch_member *member) {
     end_member(member, status);
     return;
   }
+  passage->helper = member->all->helper;
   if (until != NULL && mend_token_is_cancelled(until))
     mend_token_cancel(passage->call->token, mend_token_reason(until));
   mend__try_apart(passage, finish);
@@ -64,11 +65,10 @@ static bool is_blocking(const mend__target *target, mend_tools *tools) {
   return blocks;
 }
 
-static void prepare(batch_member *member, batch *all, mend_batch_call *call) {
+static void prepare(batch_member *member, batch *all, const mend_batch_call *call) {
   mend_boundary *boundary = all->boundary;
   mend_error error = MEND_ERROR_INIT;
   member->all = all;
-  member->call = call;
   member->result = (mend_result)MEND_RESULT_INIT;
   const mend_status status =
       mend__call_request_take(&member->request, boundary, call->tool, call->args, call->options, &error);
@@ -116,8 +116,17 @@ static void run(batch *all, mend_batch_call *calls) {
     prepare(&all->members[i], all, call_at(calls, i));
   take_turn(all, TURN_FIRST);
   take_turn(all, TURN_SECOND);
-  mend__bell_await(&all->over, all->count);
+  mend__bell_await(&all->over, all->count, all->boundary->tools);
   if (all->until != NULL) mend_token_forget(all->until, all->until_id);
+}
+
+/* What one call's result held may be another one's input, so none is replaced before all are over. */
+static void tell(batch *all, mend_batch_call *calls) {
+  for (size_t i = 0; i < all->count; i++) {
+    mend_batch_call *call = call_at(calls, i);
+    mend__result_move(&call->result, &all->members[i].result);
+    call->status = all->members[i].status;
+  }
 }
 
 /* ---- The flow ---- */
@@ -133,12 +142,12 @@ static bool are_calls(mend_batch_call *calls, size_t count) {
 }
 
 /* There may be no result to tell it by. */
-static mend_status refuse_sizes(const mend_boundary *boundary) {
-  if (boundary != NULL) {
-    mend__bus_log(
-        mend_run_bus(boundary->run), MEND_LOG_ERROR,
-        "calls were refused: a mend_batch_call or its result has a wrong size, start from MEND_BATCH_CALL_INIT");
-  }
+static mend_status refuse_calls(const mend_boundary *boundary, const mend_batch_call *calls) {
+  const char *sentence =
+      calls == NULL
+          ? "calls were refused: their array is NULL"
+          : "calls were refused: a mend_batch_call or its result has a wrong size, start from MEND_BATCH_CALL_INIT";
+  if (boundary != NULL) mend__bus_log(mend_run_bus(boundary->run), MEND_LOG_ERROR, sentence);
   return MEND_EINVAL;
 }
 
@@ -150,12 +159,13 @@ static void drop_own(const mend_boundary *boundary, const mend_batch_call *call)
 }
 
 static mend_status refuse_all(const mend_boundary *boundary, mend_batch_call *calls, size_t count, mend_status status) {
+  for (size_t i = 0; boundary != NULL && i < count; i++)
+    drop_own(boundary, call_at(calls, i));
   for (size_t i = 0; i < count; i++) {
     mend_batch_call *call = call_at(calls, i);
     mend_result own;
     call->status = mend__flow_begin(boundary, &call->result, &own);
     if (boundary == NULL) continue;
-    drop_own(boundary, call);
     mend_result_clear(&call->result);
     call->status = mend__result_refuse(&call->result, boundary->allocator, status, NULL);
   }
@@ -179,8 +189,8 @@ mend_status mend_boundary_call_all(mend_boundary *boundary, mend_batch_call *cal
 
 mend_status mend__boundary_call_all_until(mend_boundary *boundary, mend_batch_call *calls, size_t count,
                                           mend_token *until) {
-  if (count == 0) return MEND_OK;
-  if (!are_calls(calls, count)) return refuse_sizes(boundary);
+  if (count == 0) return boundary != NULL ? MEND_OK : MEND_EINVAL;
+  if (!are_calls(calls, count)) return refuse_calls(boundary, calls);
   if (boundary == NULL) return refuse_all(NULL, calls, count, MEND_EINVAL);
   if (count > SIZE_MAX / sizeof(batch_member)) return refuse_all(boundary, calls, count, MEND_ENOMEM);
   const mend_allocator *allocator = boundary->allocator;
@@ -191,7 +201,9 @@ mend_status mend__boundary_call_all_until(mend_boundary *boundary, mend_batch_ca
     return refuse_all(boundary, calls, count, MEND_ENOMEM);
   }
   mend_boundary_retain(boundary); /* a hook or a tool may drop what was the last reference */
+  if (mend__pool_is_worker()) all.helper = &all.over;
   run(&all, calls);
+  tell(&all, calls);
   mend__bell_end(&all.over);
   mend__free(allocator, all.members);
   mend_boundary_release(boundary);

@@ -15,9 +15,9 @@ static mend_status execute(void *ctx, mend_call *call) {
   mend_str result;
   mend__buffer_init(&prompt, mend__call_allocator(call));
   mend__buffer_init(&output, mend__call_allocator(call));
-  mend__prompt_read(call, &prompt);
+  mend_status status = mend__prompt_read(call, &prompt);
   const mend_str asked = mend__buffer_text(&prompt);
-  mend_status status = prompt.failed ? MEND_ENOMEM : add_prompt(tool, call, asked);
+  if (status == MEND_OK) status = add_prompt(tool, call, asked);
   if (status == MEND_OK) status = mend__round_run(&round, call, asked, &output, &result);
   mend__buffer_free(&prompt);
   mend__buffer_free(&output);
@@ -26,8 +26,8 @@ static mend_status execute(void *ctx, mend_call *call) {
 
 static mend_status take_tool(const mend_compound_tool *given, mend_compound_tool *ret_tool, mend_error *error) {
   *ret_tool = (mend_compound_tool){.size = sizeof *ret_tool};
-  if (given == NULL) return mend_error_set(error, MEND_EINVAL, "mend_compound_tool: NULL");
-  const mend_status status = mend__options_take(ret_tool, given, "mend_compound_tool", error);
+  mend_status status = mend__options_require(ret_tool, given, "mend_compound_tool", error);
+  if (status == MEND_OK) status = mend__flow_check_name("mend_compound_tool.name", ret_tool->name, error);
   if (status != MEND_OK) return status;
   if (ret_tool->agent != NULL) return MEND_OK;
   return mend_error_set(error, MEND_EINVAL, "mend_compound_tool.agent: NULL, expected a function");

@@ -163,7 +163,7 @@ static mend_status plan_at_first(mend__plan_flow *flow) {
 
 static mend_status take_plan(const mend_plan *given, mend_plan *ret_plan, mend_error *error) {
   *ret_plan = (mend_plan)MEND_PLAN_INIT;
-  mend_status status = mend__options_take(ret_plan, given, "mend_plan", error);
+  mend_status status = mend__options_require(ret_plan, given, "mend_plan", error);
   if (status != MEND_OK) return status;
   if (ret_plan->planner == NULL) {
     return mend_error_set(error, MEND_EINVAL, "mend_plan.planner: NULL, expected a function");

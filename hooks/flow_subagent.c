@@ -149,8 +149,8 @@ static mend_status execute(void *ctx, mend_call *call) {
   mend__buffer_init(&self.prompt, mend__call_allocator(call));
   mend__buffer_init(&self.output, mend__call_allocator(call));
   mend__buffer_init(&self.kept, mend__call_allocator(call));
-  mend__prompt_read(call, &self.prompt);
-  const mend_status status = self.prompt.failed ? MEND_ENOMEM : refine(&self);
+  mend_status status = mend__prompt_read(call, &self.prompt);
+  if (status == MEND_OK) status = refine(&self);
   if (status == MEND_OK) show_exit(&self);
   mend__buffer_free(&self.prompt);
   mend__buffer_free(&self.output);
@@ -172,8 +172,9 @@ static mend_status check_refining(const mend_subagent_tool *tool, mend_error *er
 
 static mend_status take_tool(const mend_subagent_tool *given, mend_subagent_tool *ret_tool, mend_error *error) {
   *ret_tool = (mend_subagent_tool){.size = sizeof *ret_tool};
-  if (given == NULL) return mend_error_set(error, MEND_EINVAL, "mend_subagent_tool: NULL");
-  const mend_status status = mend__options_take(ret_tool, given, "mend_subagent_tool", error);
+  mend_status status = mend__options_require(ret_tool, given, "mend_subagent_tool", error);
+  if (status != MEND_OK) return status;
+  status = mend__flow_check_name("mend_subagent_tool.name", ret_tool->name, error);
   if (status != MEND_OK) return status;
   if (ret_tool->agent == NULL) {
     return mend_error_set(error, MEND_EINVAL, "mend_subagent_tool.agent: NULL, expected a function");

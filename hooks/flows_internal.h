@@ -10,16 +10,23 @@
 
 /* ---- prompt.c: tools whose only argument is a prompt ---- */
 
+/* MEND_EINVAL for a tool without a name; what: whose it is. */
+mend_status mend__flow_check_name(const char *what, const char *name, mend_error *error);
 /* Calls the tool, which is in no registry, with args {"prompt": ...}. Returns as mend_boundary_call. */
 mend_status mend__prompt_call(mend_boundary *boundary, const mend_tool *tool, void *tool_ctx, const mend_call *within,
                               mend_str prompt, mend_result *ret_result);
-/* The prompt the tool is to work on: a hook may have redirected it. Out of memory shows in ret_prompt->failed. */
-void mend__prompt_read(const mend_call *call, mend__buffer *ret_prompt);
+/* The prompt the tool is to work on: a hook may have redirected it. MEND_ENOMEM; MEND_EFAILED: to what is no prompt,
+ * and the call has failed of it. */
+mend_status mend__prompt_read(mend_call *call, mend__buffer *ret_prompt);
 
 /* ---- flow_json.c ---- */
 
-/* After a key: replaces the buffer's text by the member's value if that is a string. */
-void mend__json_read_text(mend_json *json, mend__buffer *text);
+/* After a key: replaces the buffer's text by the member's value if that is a string. Returns what it is. */
+mend_json_token mend__json_read_text(mend_json *json, mend__buffer *text);
+/* A hook has redirected a member of the call's arguments to what a flow cannot use: fails the call with "bad_redirect".
+ * Returns MEND_EFAILED. */
+mend_status mend__call_refuse_redirect(mend_call *call, const char *member, const char *expected,
+                                       mend_json_token found);
 static inline mend_str mend__text_or_absent(const mend__buffer *text) {
   return text->len > 0 ? mend__buffer_text(text) : (mend_str)MEND_ABSENT;
 }

@@ -29,6 +29,7 @@ mend_status mend__name_check_c(const char *what, const char *name, size_t len_ma
 
 struct mend_decision {
   const mend_allocator *allocator;
+  mend_error *refusal; /* what the setter called last refused; its status is MEND_OK after one that did not. Or NULL */
   mend_decision_kind kind;
   mend_str reason, stub, tool, args; /* NUL-terminated pieces of `memory` */
   mend_str question;                 /* likewise; of a Skip that is an escalation, whose stub holds it too */
@@ -44,7 +45,8 @@ void mend__escalation_write_stub(mend__buffer *json, mend_str question);
 #define MEND__QUESTION_LOST "an answer is needed, out of memory for the question"
 /* Abort, also when there is no memory for the reason, which then is one of the library's own. */
 void mend__decision_force_abort(mend_decision *decision, mend_str reason);
-/* Moves: `to` is cleared first, `from` says Continue afterwards. Both have the same allocator. */
+/* Moves: `to` is cleared first, `from` says Continue afterwards; each keeps its refusal. Both have the same
+ * allocator. */
 void mend__decision_move(mend_decision *to, mend_decision *from);
 
 /* ---- list.c: the hooks, in the order they were added ---- */

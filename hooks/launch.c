@@ -55,7 +55,18 @@ static mend__launching run_here(mend_call *call, const executable *what) {
 
 /* ---- Apart ---- */
 
-static mend_status begin_async(mend__passage *passage, const executable *what) {
+/* The tool does not run. One that was cancelled meanwhile has landed. */
+static void refuse(mend_call *call, mend_status status) {
+  if (status == MEND_ELIMIT) {
+    mend_call_fail(call, MEND_STR("pool_full"), MEND_STR("too many calls wait for a thread of the tools' pool"));
+  } else if (status != MEND_ECANCELLED) {
+    mend_call_fail(call, mend_str_from(mend_status_name(status)), MEND_STR("no memory or no thread to run the tool"));
+  }
+  mend__call_end_run(call);
+  mend__call_land(call);
+}
+
+static void begin_async(mend__passage *passage, const executable *what) {
   mend_call *call = passage->call;
   if (!mend__call_has_landed(call)) {
     call->ran = true;
@@ -64,7 +75,6 @@ static mend_status begin_async(mend__passage *passage, const executable *what) {
   }
   mend__boundary_step_out(passage);
   mend__call_end_run(call);
-  return MEND_OK;
 }
 
 /* No longer running when anybody is told that it has landed, who then finds its boundary drained. */
@@ -78,25 +88,20 @@ static void run_pooled(mend__job *job) {
   mend__call_drop(call);
 }
 
-static mend_status begin_pooled(mend__passage *passage) {
+/* The passage is let go of before a thread can have the job, so that it goes on there, however soon that is: a `done`
+ * that starts the next call is not called below the one before. */
+static mend__launching begin_pooled(mend__passage *passage) {
   mend_call *call = passage->call;
   mend__pool *pool = mend__tools_pool_find(call->boundary->tools);
   if (passage->bell == NULL) mend__passage_leave(passage);
   atomic_fetch_add_explicit(&call->references, 1, memory_order_relaxed); /* the thread's, which drops it */
-  const mend_status status = mend__pool_submit(pool, &call->job);
-  if (status != MEND_OK) mend__call_drop(call);
-  return status;
-}
-
-/* The tool does not run. One that was cancelled meanwhile has landed. */
-static void refuse(mend_call *call, mend_status status) {
-  if (status == MEND_ELIMIT) {
-    mend_call_fail(call, MEND_STR("pool_full"), MEND_STR("too many calls wait for a thread of the tools' pool"));
-  } else if (status != MEND_ECANCELLED) {
-    mend_call_fail(call, mend_str_from(mend_status_name(status)), MEND_STR("no memory or no thread to run the tool"));
+  const bool has_landed = lift_hold(passage);
+  const mend_status status = has_landed ? MEND_ECANCELLED : mend__pool_submit(pool, &call->job);
+  if (status != MEND_OK) {
+    refuse(call, status);
+    mend__call_drop(call);
   }
-  mend__call_land(call);
-  mend__call_end_run(call);
+  return has_landed ? MEND__LAUNCH_LANDED : MEND__LAUNCH_AWAITED;
 }
 
 /* What must be there before anybody can cancel the call: its texts, and the pool that it is withdrawn from. */
@@ -109,16 +114,18 @@ static mend__launching run_apart(mend__passage *passage, const executable *what)
   mend_call *call = passage->call;
   call->passage = passage;
   call->cancel_id = 0;
-  call->job = (mend__job){.run = run_pooled};
+  call->job = (mend__job){.run = run_pooled, .waiter = passage->helper};
   atomic_store_explicit(&passage->holds, 2, memory_order_relaxed);
   mend__call_begin_run(call, what->entry);
   mend__boundary_enlist(call, what->tool->kind);
   mend_status status = make_ready(call);
   if (status == MEND_OK) status = mend_token_on_cancel(call->token, land_cancelled, call, &call->cancel_id);
+  if (status == MEND_OK && call->kind == MEND_TOOL_POOLED) return begin_pooled(passage);
   if (status == MEND_OK) {
-    status = call->kind == MEND_TOOL_ASYNC ? begin_async(passage, what) : begin_pooled(passage);
+    begin_async(passage, what);
+  } else {
+    refuse(call, status);
   }
-  if (status != MEND_OK) refuse(call, status);
   return lift_hold(passage) ? MEND__LAUNCH_LANDED : MEND__LAUNCH_AWAITED;
 }
 
@@ -140,20 +147,8 @@ static bool find_tool(const mend__passage *passage, executable *ret_what) {
   return true;
 }
 
-static bool is_pool_thread(const mend__passage *passage) {
-  mend__pool *pool = mend__tools_pool_find(passage->boundary->tools);
-  return pool != NULL && mend__pool_is_here(pool);
-}
-
 mend__launching mend__launch(mend__passage *passage) {
   executable what;
   if (!find_tool(passage, &what)) return MEND__LAUNCH_UNKNOWN;
-  switch (what.tool->kind) {
-  case MEND_TOOL_ASYNC: return run_apart(passage, &what);
-  case MEND_TOOL_POOLED:
-    if (!is_pool_thread(passage)) return run_apart(passage, &what);
-    break;
-  case MEND_TOOL_BLOCKING: break;
-  }
-  return run_here(passage->call, &what);
+  return what.tool->kind == MEND_TOOL_BLOCKING ? run_here(passage->call, &what) : run_apart(passage, &what);
 }

@@ -8,6 +8,7 @@
 /* ---- Life ---- */
 
 mend_status mend_hooks_new(const mend_allocator *allocator, mend_hooks **ret_hooks) {
+  if (ret_hooks == NULL) return MEND_EINVAL;
   mend_hooks *hooks = mend__alloc(allocator, sizeof *hooks);
   if (hooks == NULL) return MEND_ENOMEM;
   hooks->allocator = allocator;
@@ -57,24 +58,44 @@ static bool is_same(const mend_hook *a, const mend_hook *b) {
 
 static bool publishes(const mend_hook *hook) { return is_same(hook, &mend__publishing_hook); }
 
-/* False for one that publishes where a boundary does. */
-static bool append(mend_hooks *hooks, mend__hook_entry *entry) {
+static bool is_there(mend_hooks *hooks, const char *name) {
+  mend__hook_entry *entry = mend__hooks_first(hooks);
+  while (entry != NULL && strcmp(entry->name, name) != 0)
+    entry = mend__hooks_next(entry);
+  return entry != NULL;
+}
+
+/* Under the lock. */
+static mend_status check_place(mend_hooks *hooks, const mend__hook_entry *entry, mend_error *error) {
+  if (hooks->used && publishes(&entry->hook)) {
+    return mend_error_set(error, MEND_EINVAL,
+                          "hook %s: a boundary uses these hooks and publishes by itself, every event would come twice",
+                          entry->name);
+  }
+  if (!is_there(hooks, entry->name)) return MEND_OK;
+  return mend_error_set(error, MEND_EEXIST,
+                        "hook %s: one of this name is there already, and events and results tell hooks by their names",
+                        entry->name);
+}
+
+static mend_status append(mend_hooks *hooks, mend__hook_entry *entry, mend_error *error) {
   pthread_mutex_lock(&hooks->lock);
-  const bool fits = !hooks->used || !publishes(&entry->hook);
-  if (fits) {
+  const mend_status status = check_place(hooks, entry, error);
+  if (status == MEND_OK) {
     atomic_store_explicit(hooks->end, entry, memory_order_release);
     hooks->end = &entry->next;
     atomic_fetch_add_explicit(&hooks->count, 1, memory_order_release);
   }
   pthread_mutex_unlock(&hooks->lock);
-  return fits;
+  return status;
 }
 
 mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx, const mend_hook_options *options,
                            mend_error *error) {
   mend_hook taken = {.size = sizeof taken};
   mend_hook_options how = MEND_HOOK_OPTIONS_INIT;
-  mend_status status = mend__options_take(&taken, hook, "mend_hook", error);
+  if (hooks == NULL) return mend_error_set(error, MEND_EINVAL, "mend_hooks_add: the hooks are NULL");
+  mend_status status = mend__options_require(&taken, hook, "mend_hook", error);
   if (status == MEND_OK) status = mend__options_take(&how, options, "mend_hook_options", error);
   if (status == MEND_OK) status = check_hook(&taken, &how, error);
   if (status != MEND_OK) return status;
@@ -84,11 +105,9 @@ mend_status mend_hooks_add(mend_hooks *hooks, const mend_hook *hook, void *ctx, 
   entry->limit_ns = how.time_limit_s > 0 ? mend__seconds_to_ns(how.time_limit_s) : MEND_NEVER;
   memcpy(entry->name, taken.name, strlen(taken.name) + 1);
   entry->hook.name = entry->name;
-  if (append(hooks, entry)) return MEND_OK;
-  mend__free(hooks->allocator, entry);
-  return mend_error_set(error, MEND_EINVAL,
-                        "hook %s: a boundary uses these hooks and publishes by itself, every event would come twice",
-                        taken.name);
+  status = append(hooks, entry, error);
+  if (status != MEND_OK) mend__free(hooks->allocator, entry);
+  return status;
 }
 
 bool mend__hooks_contain(mend_hooks *hooks, const mend_hook *hook) {

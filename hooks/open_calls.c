@@ -113,6 +113,7 @@ void mend__open_calls_cancel(mend__run_state *state, bool (*picks)(const void *c
 }
 
 mend_status mend_run_cancel_call(mend_run *run, uint64_t number, mend_str reason) {
+  if (run == NULL) return MEND_EINVAL;
   mend__run_state *state = mend__run_state_find(run);
   if (state == NULL) return MEND_ENOENT;
   mend__run_lock(run);

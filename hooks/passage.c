@@ -130,6 +130,7 @@ static void init(mend__passage *passage, mend_boundary *boundary, const mend_cal
   passage->error = MEND_OK;
   atomic_init(&passage->holds, 0);
   passage->bell = NULL;
+  passage->helper = NULL;
 }
 
 mend_status mend__passage_begin(mend__passage *passage, mend_boundary *boundary, const mend__target *given,

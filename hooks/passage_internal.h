@@ -6,21 +6,6 @@
 
 #include "hooks/call_internal.h"
 
-/* ---- bell.c ---- */
-
-/* What a thread waits on for what others do. It may be freed as soon as it was rung often enough. */
-typedef struct mend__bell {
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  size_t rung;
-} mend__bell;
-#define MEND__BELL_INIT                                                                                                \
-  { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0 }
-void mend__bell_ring(mend__bell *bell);
-/* Waits until it was rung so many times, which then do not count any more. */
-void mend__bell_await(mend__bell *bell, size_t times);
-void mend__bell_end(mend__bell *bell);
-
 /* ---- passage.c: from its opening to its end ---- */
 
 /* What is to be called: as an agent asks for it, or as a hook wants it. All borrowed. */
@@ -86,8 +71,9 @@ struct mend__passage {
   mend__redirection instead; /* decided before the tool ran */
   mend__redirection again; /* decided afterwards; it may be what ran instead, so both are kept until the try is over */
 
-  atomic_uint holds; /* until launching has returned, and until the call has landed: who lifts the last one goes on */
-  mend__bell *bell;  /* its caller waits for it; NULL: it goes on where its call lands */
+  atomic_uint holds;  /* until launching has returned, and until the call has landed: who lifts the last one goes on */
+  mend__bell *bell;   /* its caller waits for it; NULL: it goes on where its call lands */
+  mend__bell *helper; /* of who waits for its end on a thread of a pool, and runs its tool if it must; NULL: nobody */
   void (*over)(mend__passage *passage);
   mend__passage *next_told;
 };

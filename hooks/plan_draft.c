@@ -59,7 +59,7 @@ static mend_status check_place(const mend_plan_draft *draft, mend_str name, mend
 static mend_status take_subtask(const mend_plan_draft *draft, const mend_subtask *given, mend_subtask *ret_subtask,
                                 mend_error *error) {
   *ret_subtask = (mend_subtask)MEND_SUBTASK_INIT;
-  mend_status status = mend__options_take(ret_subtask, given, "mend_subtask", error);
+  mend_status status = mend__options_require(ret_subtask, given, "mend_subtask", error);
   if (status == MEND_OK) status = mend__name_check("mend_subtask.name", ret_subtask->name, NAME_MAX_LEN, error);
   if (ret_subtask->args.ptr == NULL) ret_subtask->args = MEND_STR("{}");
   if (status == MEND_OK) status = check_args(ret_subtask, error);
@@ -100,6 +100,7 @@ static mend_status append(mend_plan_draft *draft, const mend_subtask *subtask) {
 }
 
 mend_status mend_plan_add(mend_plan_draft *draft, const mend_subtask *given, mend_error *error) {
+  if (draft == NULL) return mend_error_set(error, MEND_EINVAL, "mend_plan_draft: NULL, expected one");
   mend_subtask subtask;
   mend_error refusal = MEND_ERROR_INIT;
   mend_status status = take_subtask(draft, given, &subtask, &refusal);

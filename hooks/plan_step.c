@@ -1,15 +1,13 @@
 /* One step of a plan. */
+#include "core/json_kind.h"
 #include "hooks/boundary_internal.h"
 #include "hooks/flows_internal.h"
 
-/* ---- What it is asked: args of its call, which a hook may have redirected ---- */
+/* ---- What it is asked: args of its call ---- */
 
-typedef struct step_order {
-  mend__buffer tool, prompt;
-  mend_str args, context; /* as in the call's arguments */
-} step_order;
-
-static void write_order(const mend_subtask *subtask, const mend__plan_report *report, mend__buffer *json) {
+/* The context is *ret_context, a piece of it; not set when the buffer has failed. */
+static void write_order(const mend_subtask *subtask, const mend__plan_report *report, mend__buffer *json,
+                        mend_str *ret_context) {
   mend__buffer_str(json, MEND_STR("{\"prompt\":"));
   mend__buffer_json_text(json, subtask->prompt);
   mend__buffer_str(json, MEND_STR(",\"tool\":"));
@@ -17,30 +15,52 @@ static void write_order(const mend_subtask *subtask, const mend__plan_report *re
   mend__buffer_str(json, MEND_STR(",\"args\":"));
   mend__buffer_str(json, subtask->args);
   mend__buffer_str(json, MEND_STR(",\"context\":"));
+  const size_t start = json->len;
   mend__plan_report_write_outputs(report, json);
+  const size_t len = json->len - start;
   mend__buffer_char(json, '}');
+  if (!json->failed) *ret_context = (mend_str){json->data + start, len};
 }
 
-static void read_member(mend_json *json, step_order *order) {
-  if (mend_json_is(json, MEND_STR("prompt"))) {
-    mend__json_read_text(json, &order->prompt);
-  } else if (mend_json_is(json, MEND_STR("tool"))) {
-    mend__json_read_text(json, &order->tool);
-  } else if (mend_json_is(json, MEND_STR("args"))) {
-    mend_json_value(json, &order->args);
-  } else if (mend_json_is(json, MEND_STR("context"))) {
-    mend_json_value(json, &order->context);
-  } else {
-    mend_json_skip(json);
-  }
+/* ---- The same, as a hook has redirected it ---- */
+
+typedef struct step_order {
+  mend__buffer tool, prompt;
+  mend_str args, context; /* as in the call's arguments */
+} step_order;
+
+static mend_status read_text(mend_call *call, mend_json *json, const char *member, mend__buffer *ret_text) {
+  const mend_json_token kind = mend__json_read_text(json, ret_text);
+  if (ret_text->failed) return MEND_ENOMEM;
+  if (kind == MEND_JSON_NULL) mend__buffer_clear(ret_text);
+  if (kind == MEND_JSON_STRING || kind == MEND_JSON_NULL) return MEND_OK;
+  return mend__call_refuse_redirect(call, member, "a string or null", kind);
 }
 
-static void read_order(mend_str text, step_order *ret_order) {
+static mend_status read_object(mend_call *call, mend_json *json, const char *member, mend_str *ret_object) {
+  mend_json_value(json, ret_object);
+  const mend_json_token kind = mend__json_kind(*ret_object);
+  return kind == MEND_JSON_OBJECT ? MEND_OK : mend__call_refuse_redirect(call, member, "an object", kind);
+}
+
+static mend_status read_member(mend_call *call, mend_json *json, step_order *order) {
+  if (mend_json_is(json, MEND_STR("prompt"))) return read_text(call, json, "prompt", &order->prompt);
+  if (mend_json_is(json, MEND_STR("tool"))) return read_text(call, json, "tool", &order->tool);
+  if (mend_json_is(json, MEND_STR("args"))) return read_object(call, json, "args", &order->args);
+  if (mend_json_is(json, MEND_STR("context"))) return read_object(call, json, "context", &order->context);
+  mend_json_skip(json);
+  return MEND_OK;
+}
+
+/* MEND_ENOMEM; MEND_EFAILED: the call has failed of what it was redirected to. */
+static mend_status read_order(mend_call *call, step_order *ret_order) {
+  mend_status status = MEND_OK;
   mend_json json;
-  mend_json_init(&json, text, MEND__VALUE_DEPTH);
+  mend_json_init(&json, mend_call_args(call), MEND__VALUE_DEPTH);
   mend_json_next(&json);
-  while (mend_json_next(&json) == MEND_JSON_KEY)
-    read_member(&json, ret_order);
+  while (status == MEND_OK && mend_json_next(&json) == MEND_JSON_KEY)
+    status = read_member(call, &json, ret_order);
+  return status;
 }
 
 /* ---- Carrying it out ---- */
@@ -49,6 +69,7 @@ typedef struct step_run {
   mend_boundary *boundary;
   const mend_plan *plan;
   const mend_subtask *planned;
+  mend_str args, context; /* its call's as planned */
 } step_run;
 
 /* The step's call ends as its tool's did. */
@@ -58,7 +79,7 @@ static mend_status pass_on(mend_call *call, const mend_result *result) {
   case MEND_OUTCOME_SKIPPED:
   case MEND_OUTCOME_REDIRECTED: return mend_call_succeed(call, result->value);
   case MEND_OUTCOME_FAILED: return mend_call_fail(call, result->error_type, result->error_message);
-  case MEND_OUTCOME_ESCALATED: return mend_call_escalate(call, result->question);
+  case MEND_OUTCOME_ESCALATED: return mend__call_escalate_by(call, result->question, result->hook);
   case MEND_OUTCOME_ABORTED:
   case MEND_OUTCOME_CANCELLED: break;
   }
@@ -78,31 +99,41 @@ static mend_status call_tool(step_run *self, mend_call *call, const mend_subtask
   return status;
 }
 
-static mend_status execute(void *ctx, mend_call *call) {
-  step_run *self = ctx;
+static mend_status carry_out(step_run *self, mend_call *call, const mend_subtask *subtask, mend_str context) {
+  const mend_plan *plan = self->plan;
+  return plan->execute != NULL ? plan->execute(plan->ctx, call, subtask, context) : call_tool(self, call, subtask);
+}
+
+static mend_status carry_out_redirected(step_run *self, mend_call *call) {
   step_order order = {.args = MEND_STR("{}"), .context = MEND_STR("{}")};
   mend__buffer_init(&order.tool, self->boundary->allocator);
   mend__buffer_init(&order.prompt, self->boundary->allocator);
-  read_order(mend_call_args(call), &order);
-  mend_subtask subtask = *self->planned;
-  subtask.tool = mend__text_or_absent(&order.tool);
-  subtask.prompt = mend__text_or_absent(&order.prompt);
-  subtask.args = order.args;
-  mend_status status = MEND_ENOMEM;
-  if (!order.tool.failed && !order.prompt.failed) {
-    status = self->plan->execute != NULL ? self->plan->execute(self->plan->ctx, call, &subtask, order.context)
-                                         : call_tool(self, call, &subtask);
+  mend_status status = read_order(call, &order);
+  if (status == MEND_OK) {
+    mend_subtask subtask = *self->planned;
+    subtask.tool = mend__text_or_absent(&order.tool);
+    subtask.prompt = mend__text_or_absent(&order.prompt);
+    subtask.args = order.args;
+    status = carry_out(self, call, &subtask, order.context);
   }
   mend__buffer_free(&order.tool);
   mend__buffer_free(&order.prompt);
   return status;
 }
 
+/* As planned, nothing of its arguments, which grow with each step, has to be read. */
+static mend_status execute(void *ctx, mend_call *call) {
+  step_run *self = ctx;
+  const bool is_redirected = mend_call_args(call).ptr != self->args.ptr;
+  return is_redirected ? carry_out_redirected(self, call) : carry_out(self, call, self->planned, self->context);
+}
+
 static mend_status call_step(step_run *self, const mend__plan_step *step, const mend__plan_report *report,
                              mend_result *result) {
   mend__buffer args;
   mend__buffer_init(&args, self->boundary->allocator);
-  write_order(&step->subtask, report, &args);
+  write_order(&step->subtask, report, &args, &self->context);
+  self->args = mend__buffer_text(&args);
   mend_status status = MEND_ENOMEM;
   if (args.failed) {
     mend__result_refuse(result, self->boundary->allocator, status, NULL);
@@ -112,7 +143,7 @@ static mend_status call_step(step_run *self, const mend__plan_step *step, const 
     options.tool = &own;
     options.tool_ctx = self;
     options.within = self->plan->within;
-    status = mend_boundary_call(self->boundary, mend_str_from(step->tool), mend__buffer_text(&args), &options, result);
+    status = mend_boundary_call(self->boundary, mend_str_from(step->tool), self->args, &options, result);
   }
   mend__buffer_free(&args);
   return status;

@@ -1,5 +1,6 @@
 /* Threads for pooled tools. One belongs to a registry of tools; a thread is made when a job comes and none is idle, up
- * to the limit, and then stays. */
+ * to the limit, and then stays. A thread of a pool that waits for jobs runs those itself that no thread is free for:
+ * otherwise all of them could wait for one another. */
 #include "core/thread.h"
 #include "hooks/tools_internal.h"
 
@@ -16,8 +17,8 @@ struct mend__pool {
 
   pthread_mutex_t lock; /* covers all below; not held while a job runs */
   pthread_cond_t changed;
-  mend__job *first, *last;
-  uint32_t waiting;
+  mend__jobs queue;
+  uint32_t waiting, with_waiter; /* in the queue; of these, jobs that have a waiter */
   worker *workers;
   uint32_t threads, busy;
   bool ending;
@@ -25,31 +26,55 @@ struct mend__pool {
 
 /* ---- Jobs ---- */
 
-static void append(mend__pool *pool, mend__job *job) {
-  job->state = MEND__JOB_QUEUED;
-  job->previous = pool->last;
-  job->next = NULL;
-  *(pool->last != NULL ? &pool->last->next : &pool->first) = job;
-  pool->last = job;
-  pool->waiting++;
+typedef mend__job_link *link_of(mend__job *job);
+
+static mend__job_link *in_queue(mend__job *job) { return &job->in_queue; }
+static mend__job_link *of_waiter(mend__job *job) { return &job->of_waiter; }
+
+static void append(mend__jobs *jobs, mend__job *job, link_of *link) {
+  *link(job) = (mend__job_link){.previous = jobs->last};
+  *(jobs->last != NULL ? &link(jobs->last)->next : &jobs->first) = job;
+  jobs->last = job;
 }
 
-static void take_out(mend__pool *pool, mend__job *job) {
-  *(job->previous != NULL ? &job->previous->next : &pool->first) = job->next;
-  *(job->next != NULL ? &job->next->previous : &pool->last) = job->previous;
+static void take_out(mend__jobs *jobs, mend__job *job, link_of *link) {
+  mend__job *previous = link(job)->previous, *next = link(job)->next;
+  *(previous != NULL ? &link(previous)->next : &jobs->first) = next;
+  *(next != NULL ? &link(next)->previous : &jobs->last) = previous;
+}
+
+static void enqueue(mend__pool *pool, mend__job *job) {
+  job->state = MEND__JOB_QUEUED;
+  append(&pool->queue, job, in_queue);
+  pool->waiting++;
+  if (job->waiter == NULL) return;
+  append(&job->waiter->own, job, of_waiter);
+  pool->with_waiter++;
+}
+
+static void dequeue(mend__pool *pool, mend__job *job, mend__job_state state) {
+  job->state = state;
+  take_out(&pool->queue, job, in_queue);
   pool->waiting--;
+  if (job->waiter == NULL) return;
+  take_out(&job->waiter->own, job, of_waiter);
+  pool->with_waiter--;
 }
 
 bool mend__pool_withdraw(mend__pool *pool, mend__job *job) {
   pthread_mutex_lock(&pool->lock);
   const bool was_waiting = job->state == MEND__JOB_QUEUED;
-  if (was_waiting) take_out(pool, job);
-  if (job->state != MEND__JOB_TAKEN) job->state = MEND__JOB_WITHDRAWN;
+  if (was_waiting) dequeue(pool, job, MEND__JOB_WITHDRAWN);
+  if (job->state == MEND__JOB_NEW) job->state = MEND__JOB_WITHDRAWN;
   pthread_mutex_unlock(&pool->lock);
   return was_waiting;
 }
 
 /* ---- Threads ---- */
+
+static _Thread_local bool is_worker;
+
+bool mend__pool_is_worker(void) { return is_worker; }
 
 static void unlink_worker(mend__pool *pool, worker *gone) {
   *(gone->previous != NULL ? &gone->previous->next : &pool->workers) = gone->next;
@@ -64,12 +89,10 @@ static void free_pool(mend__pool *pool) {
 
 /* Under the lock: waits for a job; NULL when there will be none. */
 static mend__job *next_job(mend__pool *pool) {
-  while (pool->first == NULL && !pool->ending)
+  while (pool->queue.first == NULL && !pool->ending)
     pthread_cond_wait(&pool->changed, &pool->lock);
-  mend__job *job = pool->first;
-  if (job == NULL) return NULL;
-  take_out(pool, job);
-  job->state = MEND__JOB_TAKEN;
+  mend__job *job = pool->queue.first;
+  if (job != NULL) dequeue(pool, job, MEND__JOB_TAKEN);
   return job;
 }
 
@@ -103,6 +126,7 @@ static void leave(worker *self) {
 static void *work(void *ctx) {
   worker *self = ctx;
   mend__pool *pool = self->pool;
+  is_worker = true;
   pthread_setname_np(pthread_self(), "mend-pool");
   pthread_mutex_lock(&pool->lock);
   for (mend__job *job; (job = next_job(pool)) != NULL;) {
@@ -136,21 +160,42 @@ static bool has_thread_for_one_more(mend__pool *pool) {
   return pool->threads > 0;
 }
 
+/* Whether each job that waits is about to be taken by a thread that is idle. */
+static bool has_threads_for_all(const mend__pool *pool) { return pool->threads - pool->busy >= pool->waiting; }
+
+/* Jobs that have a waiter take no room. */
+static bool has_room(const mend__pool *pool) {
+  return pool->waiting - pool->with_waiter < pool->waiting_limit + (pool->thread_limit - pool->busy);
+}
+
+static mend_status admit(mend__pool *pool, const mend__job *job) {
+  if (job->state == MEND__JOB_WITHDRAWN) return MEND_ECANCELLED;
+  if (job->waiter == NULL && !has_room(pool)) return MEND_ELIMIT;
+  return has_thread_for_one_more(pool) || job->waiter != NULL ? MEND_OK : MEND_ENOMEM;
+}
+
+/* The waiter, for whom the job is there until the lock is let go of, is called under it. */
 mend_status mend__pool_submit(mend__pool *pool, mend__job *job) {
-  mend_status status = MEND_OK;
   pthread_mutex_lock(&pool->lock);
-  if (job->state == MEND__JOB_WITHDRAWN) {
-    status = MEND_ECANCELLED;
-  } else if (pool->waiting >= pool->waiting_limit + (pool->thread_limit - pool->busy)) {
-    status = MEND_ELIMIT;
-  } else if (!has_thread_for_one_more(pool)) {
-    status = MEND_ENOMEM;
-  } else {
-    append(pool, job);
+  const mend_status status = admit(pool, job);
+  if (status == MEND_OK) {
+    enqueue(pool, job);
     pthread_cond_signal(&pool->changed);
+    if (job->waiter != NULL && !has_threads_for_all(pool)) mend__bell_call(job->waiter);
   }
   pthread_mutex_unlock(&pool->lock);
   return status;
+}
+
+/* ---- Helping ---- */
+
+bool mend__pool_run_own(mend__pool *pool, mend__bell *waiter) {
+  pthread_mutex_lock(&pool->lock);
+  mend__job *job = has_threads_for_all(pool) ? NULL : waiter->own.first;
+  if (job != NULL) dequeue(pool, job, MEND__JOB_TAKEN);
+  pthread_mutex_unlock(&pool->lock);
+  if (job != NULL) job->run(job);
+  return job != NULL;
 }
 
 /* ---- Life ---- */
@@ -206,15 +251,6 @@ void mend__pool_end(mend__pool *pool) {
 }
 
 /* ---- Looking ---- */
-
-bool mend__pool_is_here(mend__pool *pool) {
-  pthread_mutex_lock(&pool->lock);
-  const worker *each = pool->workers;
-  while (each != NULL && !pthread_equal(each->thread, pthread_self()))
-    each = each->next;
-  pthread_mutex_unlock(&pool->lock);
-  return each != NULL;
-}
 
 mend__pool_counts mend__pool_count(mend__pool *pool) {
   pthread_mutex_lock(&pool->lock);

@@ -2,6 +2,11 @@
 #include "hooks/boundary_internal.h"
 #include "hooks/flows_internal.h"
 
+mend_status mend__flow_check_name(const char *what, const char *name, mend_error *error) {
+  if (name != NULL && *name != '\0') return MEND_OK;
+  return mend_error_set(error, MEND_EINVAL, "%s: %s, expected a name", what, name == NULL ? "NULL" : "\"\"");
+}
+
 mend_status mend__prompt_call(mend_boundary *boundary, const mend_tool *tool, void *tool_ctx, const mend_call *within,
                               mend_str prompt, mend_result *ret_result) {
   mend__buffer args;
@@ -23,15 +28,17 @@ mend_status mend__prompt_call(mend_boundary *boundary, const mend_tool *tool, vo
   return status;
 }
 
-void mend__prompt_read(const mend_call *call, mend__buffer *ret_prompt) {
+mend_status mend__prompt_read(mend_call *call, mend__buffer *ret_prompt) {
   mend_json json;
   mend_json_init(&json, mend_call_args(call), MEND__VALUE_DEPTH);
   mend_json_next(&json);
   while (mend_json_next(&json) == MEND_JSON_KEY) {
-    if (mend_json_is(&json, MEND_STR("prompt"))) {
-      mend__json_read_text(&json, ret_prompt);
-    } else {
+    if (!mend_json_is(&json, MEND_STR("prompt"))) {
       mend_json_skip(&json);
+      continue;
     }
+    const mend_json_token kind = mend__json_read_text(&json, ret_prompt);
+    if (kind != MEND_JSON_STRING) return mend__call_refuse_redirect(call, "prompt", "a string", kind);
   }
+  return ret_prompt->failed ? MEND_ENOMEM : MEND_OK;
 }

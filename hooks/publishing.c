@@ -1,3 +1,4 @@
+#include "core/given.h"
 #include "core/json_hash.h"
 #include "hooks/hooks_internal.h"
 
@@ -57,7 +58,8 @@ const mend_hook mend__publishing_hook = {
 };
 
 mend_status mend_hooks_add_publishing(mend_hooks *hooks, mend_error *error) {
-  if (mend__hooks_publish(hooks)) {
+  if (hooks == NULL) return mend__refuse_null(error, "the hooks");
+  if (hooks != NULL && mend__hooks_publish(hooks)) {
     return mend_error_set(error, MEND_EEXIST, "the publishing hook is there already, every event would come twice");
   }
   return mend_hooks_add(hooks, &mend__publishing_hook, NULL, NULL, error);

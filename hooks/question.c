@@ -40,12 +40,17 @@ static mend__decider *find_question(const mend__run_state *state) {
   return decider;
 }
 
+/* Under the deciding lock: what is asked is not asked of the calls that a policy makes. */
+static bool is_decider(const mend__run_state *state) {
+  return state->deciding && pthread_equal(state->decider, pthread_self());
+}
+
 /* The question, whose text is then the caller's. Allocators do not call back, so the decision may be made under the
  * lock: a question is taken when it is told. */
 static mend_status take_first(mend__run_state *state, mend_decision *decision, mend__question *ret_question) {
   mend_status status = MEND_ENOENT;
   pthread_mutex_lock(&state->deciding_lock);
-  mend__decider *decider = find_question(state);
+  mend__decider *decider = is_decider(state) ? NULL : find_question(state);
   if (decider != NULL) {
     status = decision != NULL ? mend_decision_escalate(decision, text_of(&decider->question)) : MEND_OK;
   }

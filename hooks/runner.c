@@ -34,6 +34,10 @@ static mend_str phase_name(mend__phase phase) {
   return MEND_STR("before");
 }
 
+static mend_str phase_words(mend__phase phase) {
+  return phase == MEND__PHASE_ON_ERROR ? MEND_STR("after the failure of") : phase_name(phase);
+}
+
 static void publish(const mend_hook_call *call, mend_event *event) {
   if (call->run == NULL) return;
   event->call = call->call;
@@ -50,6 +54,9 @@ static void publish_shadowed(const asking *round, mend_str hook, mend_decision_k
   publish(round->call, &event.event);
 }
 
+/* A failure's sentence and what is said around it. */
+enum { SENTENCE_SIZE = sizeof((mend_error *)NULL)->message + MEND__HOOK_NAME_SIZE + 96 };
+
 static void publish_failed(const asking *round, const mend__hook_entry *entry, const char *failure) {
   mend_hook_failed_event event = MEND_HOOK_FAILED_EVENT_INIT;
   event.hook = mend_str_from(entry->hook.name);
@@ -60,25 +67,36 @@ static void publish_failed(const asking *round, const mend__hook_entry *entry, c
   publish(round->call, &event.event);
 }
 
+static void log_failed(const asking *round, const mend__hook_entry *entry, const char *failure) {
+  char sentence[SENTENCE_SIZE];
+  if (round->call->run == NULL) return;
+  snprintf(sentence, sizeof sentence, "hook %s failed %.*s a call, %s: %s", entry->hook.name,
+           MEND_STR_ARG(phase_words(round->phase)),
+           entry->fail_closed ? "which is aborted" : "which goes on, for the hook was not added fail_closed", failure);
+  mend__bus_log(mend_run_bus(round->call->run), MEND_LOG_WARNING, sentence);
+}
+
 static mend_clock *clock_of(const mend_hook_call *call) {
   return call->run != NULL ? mend_bus_clock(mend_run_bus(call->run)) : mend_clock_real();
 }
 
-/* Calls the hook. False when it failed, which `failure` then tells. */
-static bool call_hook(const asking *round, const mend__hook_entry *entry, mend_decision *decision, char *failure,
-                      size_t failure_size) {
+/* Calls the hook. False when it failed, which `failure` then tells; so has one that returns MEND_OK although what it
+ * decided last was refused. */
+static bool call_hook(const asking *round, const mend__hook_entry *entry, mend_decision *decision,
+                      mend_error *failure) {
   const bool limited = entry->limit_ns != MEND_NEVER;
   mend_clock *clock = limited ? clock_of(round->call) : NULL;
   const uint64_t start_ns = limited ? mend_clock_now(clock).mono_ns : 0;
-  const mend_status status = function_of(entry, round->phase)(entry->ctx, round->call, decision);
+  mend_status status = function_of(entry, round->phase)(entry->ctx, round->call, decision);
+  if (status == MEND_OK) status = decision->refusal->status;
   if (status != MEND_OK) {
-    snprintf(failure, failure_size, "%s: %s", mend_status_name(status), mend_status_message(status));
+    mend_error_set(failure, status, "%s: %s", mend_status_name(status), mend_error_sentence(decision->refusal, status));
     return false;
   }
   const uint64_t took_ns = limited ? mend_clock_now(clock).mono_ns - start_ns : 0;
   if (took_ns > entry->limit_ns) {
-    snprintf(failure, failure_size, "returned after %" PRIu64 " us, its time limit is %" PRIu64 " us", took_ns / 1000,
-             entry->limit_ns / 1000);
+    mend_error_set(failure, MEND_EFAILED, "returned after %" PRIu64 " us, its time limit is %" PRIu64 " us",
+                   took_ns / 1000, entry->limit_ns / 1000);
     return false;
   }
   return true;
@@ -86,9 +104,10 @@ static bool call_hook(const asking *round, const mend__hook_entry *entry, mend_d
 
 static void fail(const asking *round, const mend__hook_entry *entry, const char *failure, mend_decision *decision) {
   publish_failed(round, entry, failure);
+  log_failed(round, entry, failure);
   mend_decision_continue(decision);
   if (!entry->fail_closed) return;
-  char reason[256];
+  char reason[SENTENCE_SIZE];
   snprintf(reason, sizeof reason, "hook %s failed: %s", entry->hook.name, failure);
   mend__decision_force_abort(decision, mend_str_from(reason));
 }
@@ -137,9 +156,11 @@ static void weigh(const asking *round, const mend__hook_entry *entry, mend_decis
 
 static void ask_hook(const asking *round, const mend__hook_entry *entry) {
   mend_decision decision;
-  char failure[160];
+  mend_error refusal, failure; /* not cleared, which would cost more than the rest */
   mend__decision_init(&decision, round->active->allocator);
-  if (!call_hook(round, entry, &decision, failure, sizeof failure)) fail(round, entry, failure, &decision);
+  refusal.status = MEND_OK;
+  decision.refusal = &refusal;
+  if (!call_hook(round, entry, &decision, &failure)) fail(round, entry, failure.message, &decision);
   weigh(round, entry, &decision);
   mend__decision_clear(&decision);
 }
@@ -181,6 +202,7 @@ static mend_status ask_from_outside(mend_hooks *hooks, mend__phase phase, const 
                                     mend_decision *decision, mend_str *ret_hook) {
   mend_hook_call call = {.size = sizeof call};
   mend_str hook = MEND_ABSENT;
+  if (hooks == NULL || decision == NULL) return MEND_EINVAL;
   mend_status status = take_call(&call, given);
   if (status != MEND_OK) return status;
   mend_decision_continue(decision);

@@ -156,6 +156,7 @@ void mend_token_cancel(mend_token *token, mend_str reason) {
 /* ---- Being told ---- */
 
 mend_status mend_token_on_cancel(mend_token *token, void (*cancelled)(void *ctx), void *ctx, uint64_t *ret_id) {
+  if (token == NULL || cancelled == NULL) return MEND_EINVAL;
   callback *added = mend__alloc(token->allocator, sizeof *added);
   if (added == NULL) return MEND_ENOMEM;
   pthread_mutex_lock(&token->lock);
@@ -192,6 +193,7 @@ void mend_token_forget(mend_token *token, uint64_t id) {
 }
 
 mend_status mend_token_fd(mend_token *token, int *ret_fd) {
+  if (token == NULL) return MEND_EINVAL;
   pthread_mutex_lock(&token->lock);
   if (token->fd < 0) token->fd = eventfd(mend_token_is_cancelled(token), EFD_CLOEXEC | EFD_NONBLOCK);
   const int fd = token->fd;
@@ -254,6 +256,7 @@ static mend_status wait_in_virtual_time(mend_token *token, uint64_t due_ns) {
 }
 
 mend_status mend_token_wait(mend_token *token, uint64_t ns) {
+  if (token == NULL) return MEND_EINVAL;
   const uint64_t now_ns = mend_clock_now(token->clock).mono_ns;
   mend_status status = MEND_OK;
   if (ns == 0) return mend_token_is_cancelled(token) ? MEND_ECANCELLED : MEND_OK;

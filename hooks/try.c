@@ -45,10 +45,11 @@ static void end(mend__passage *passage) {
 void mend__try_here(mend__passage *passage) {
   mend__bell bell = MEND__BELL_INIT;
   passage->bell = &bell;
+  passage->helper = mend__pool_is_worker() ? &bell : NULL;
   bool is_over = begin(passage);
   const bool waits = !is_over;
   while (!is_over) {
-    mend__bell_await(&bell, 1);
+    mend__bell_await(&bell, 1, passage->boundary->tools);
     is_over = resume(passage);
   }
   if (waits) mend__bell_end(&bell);

@@ -1,4 +1,5 @@
 #include "http/sse.h"
+#include "core/text.h"
 
 typedef struct consumer {
   mend__sse_event event;
@@ -23,10 +24,6 @@ static mend_str text_of(const mend__buffer *buffer) {
 }
 
 static mend_str behind(mend_str text, size_t len) { return (mend_str){text.ptr + len, text.len - len}; }
-
-static bool begins_with(mend_str text, mend_str beginning) {
-  return text.len >= beginning.len && memcmp(text.ptr, beginning.ptr, beginning.len) == 0;
-}
 
 /* ---- An event ---- */
 
@@ -81,13 +78,13 @@ static mend_status take_field(mend__sse *sse, mend_str name, mend_str value) {
 }
 
 static mend_status take_line(mend__sse *sse, mend_str line, consumer to) {
-  if (sse->at_start && begins_with(line, MEND_STR("\xEF\xBB\xBF"))) line = behind(line, 3);
+  if (sse->at_start && mend__begins_with(line, MEND_STR("\xEF\xBB\xBF"))) line = behind(line, 3);
   sse->at_start = false;
   if (line.len == 0) return end_event(sse, to);
   const char *colon = memchr(line.ptr, ':', line.len);
   const mend_str name = {line.ptr, colon != NULL ? (size_t)(colon - line.ptr) : line.len};
   mend_str value = behind(line, name.len + (colon != NULL));
-  if (begins_with(value, MEND_STR(" "))) value = behind(value, 1);
+  if (mend__begins_with(value, MEND_STR(" "))) value = behind(value, 1);
   return take_field(sse, name, value);
 }
 

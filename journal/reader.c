@@ -1,6 +1,7 @@
 #include "mend/journal.h"
 
 #include "bus/event_json.h"
+#include "core/given.h"
 #include "core/lines.h"
 #include "core/memory.h"
 #include "core/options_size.h"
@@ -21,6 +22,7 @@ struct mend_journal_reader {
 
 mend_status mend_journal_reader_open(const mend_allocator *allocator, const char *path,
                                      mend_journal_reader **ret_reader, mend_error *error) {
+  if (path == NULL) return mend__refuse_null(error, "the path");
   int fd;
   mend_status status = mend__open_input(path, &fd, error);
   if (status != MEND_OK) return status;
@@ -87,7 +89,11 @@ static mend_status broken(mend_status status, uint64_t number, mend_error *error
 }
 
 mend_status mend_journal_reader_next(mend_journal_reader *reader, mend_journal_line *ret_line, mend_error *error) {
-  if (ret_line->size == 0) return mend_error_set(error, MEND_EINVAL, "mend_journal_line: size is 0");
+  if (reader == NULL) return mend__refuse_null(error, "the reader");
+  if (ret_line == NULL) return mend__refuse_null(error, "ret_line");
+  if (ret_line->size == 0) {
+    return mend_error_set(error, MEND_EINVAL, "mend_journal_line: size is 0, start from MEND_JOURNAL_LINE_INIT");
+  }
   mend__line line;
   mend_status status = next_line(reader, &line, error);
   if (status != MEND_OK && status != MEND_ELIMIT) return status;

@@ -2,6 +2,7 @@
 
 #include "bus/event_json.h"
 #include "bus/room.h"
+#include "core/given.h"
 #include "core/memory.h"
 #include "core/options_size.h"
 #include "core/seconds.h"
@@ -91,12 +92,14 @@ static mend_status on_event(void *ctx, const mend_event *event) {
 
 static mend_status check(const mend_journal_options *options, mend_error *error) {
   if (options->path == NULL && options->fd < 0) {
-    return mend_error_set(error, MEND_EINVAL, "path: expected a path, or an open descriptor in fd, not %d",
+    return mend_error_set(error, MEND_EINVAL,
+                          "mend_journal_options.path: NULL, expected a path, or an open descriptor in fd, not %d",
                           options->fd);
   }
   if (options->fsync != MEND_FSYNC_NONE && options->fsync != MEND_FSYNC_INTERVAL &&
       options->fsync != MEND_FSYNC_EVERY) {
-    return mend_error_set(error, MEND_EINVAL, "fsync: expected none, interval or every, not %d", (int)options->fsync);
+    return mend_error_set(error, MEND_EINVAL, "mend_journal_options.fsync: %d, expected none, interval or every",
+                          (int)options->fsync);
   }
   if (!(options->interval_s > 0) || !isfinite(options->interval_s)) {
     return mend__options_refuse_number("mend_journal_options.interval_s", options->interval_s, "seconds > 0", error);
@@ -141,6 +144,7 @@ static mend_journal *make(mend_bus *bus, const mend_journal_options *options) {
 
 mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *given, mend_journal **ret_journal,
                               mend_error *error) {
+  if (bus == NULL) return mend__refuse_null(error, "the bus");
   mend_journal_options options = MEND_JOURNAL_OPTIONS_INIT;
   mend_status status = mend__options_take(&options, given, "mend_journal_options", error);
   if (status == MEND_OK) status = check(&options, error);
@@ -149,7 +153,8 @@ mend_status mend_journal_open(mend_bus *bus, const mend_journal_options *given, 
   if (journal == NULL) return mend_error_set(error, MEND_ENOMEM, "%s", mend_status_message(MEND_ENOMEM));
 
   if (!mend__journal_file_open(&journal->file, options.path, options.fd)) {
-    status = mend_error_set(error, MEND_EIO, "%s: %s", journal->name, journal->file.reason);
+    status = mend_error_set(error, MEND_EIO, "%s: %s", journal->name[0] != '\0' ? journal->name : "the path \"\"",
+                            journal->file.reason);
     goto failed;
   }
   const char *pattern = options.pattern != NULL ? options.pattern : "*";

@@ -50,6 +50,7 @@ static mend_status add_driver(mend_loop *loop, const mend_clock_driver *given, m
 }
 
 mend_status mend_loop_add_driver(mend_loop *loop, const mend_clock_driver *driver, mend_waker *ret_waker) {
+  if (loop == NULL) return MEND_EINVAL;
   mend_clock_driver taken = {.size = sizeof taken};
   if (driver == NULL) return MEND_EINVAL;
   if (mend__options_take(&taken, driver, "mend_clock_driver", NULL) != MEND_OK) return MEND_EINVAL;
@@ -61,6 +62,7 @@ mend_status mend_loop_add_driver(mend_loop *loop, const mend_clock_driver *drive
 }
 
 mend_status mend_loop_remove_driver(mend_loop *loop, const void *ctx) {
+  if (loop == NULL) return MEND_EINVAL;
   pthread_mutex_lock(&loop->lock);
   mend__loop_driver *found = find_driver(loop, ctx);
   if (found != NULL) {

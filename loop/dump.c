@@ -89,6 +89,7 @@ static void write_loop(mend__buffer *text, mend_loop *loop) {
 }
 
 mend_status mend_loop_dump(mend_loop *loop, const mend_allocator *allocator, char **ret_text) {
+  if (loop == NULL) return MEND_EINVAL;
   mend__buffer text;
   mend__buffer_init(&text, allocator);
   write_loop(&text, loop);

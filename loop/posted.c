@@ -18,6 +18,7 @@ static mend_status post(mend_loop *loop, mend__posted *posted) {
 }
 
 mend_status mend_loop_post(mend_loop *loop, void (*function)(void *ctx), void *ctx) {
+  if (loop == NULL || function == NULL) return MEND_EINVAL;
   mend__posted *posted = mend__alloc(loop->allocator, sizeof *posted);
   if (posted == NULL) return MEND_ENOMEM;
   *posted = (mend__posted){.function = function, .ctx = ctx, .is_loops = true};

@@ -21,6 +21,7 @@ mend_status mend__timer_new(mend_loop *loop, void (*function)(void *ctx), void *
 
 mend_status mend_loop_after(mend_loop *loop, uint64_t delay_ns, void (*function)(void *ctx), void *ctx,
                             mend_timer **ret_timer) {
+  if (loop == NULL || function == NULL) return MEND_EINVAL;
   mend_timer *timer;
   mend_status status = mend__timer_new(loop, function, ctx, &timer);
   if (status != MEND_OK) return status;

@@ -82,7 +82,6 @@ static mend_status execute(void *ctx, mend_call *call, mend_str output) {
 /* ---- Public ---- */
 
 static mend_status refuse_no_protocol(mend_result *result) {
-  if (result == NULL || result->size < sizeof *result) return MEND_EINVAL;
   mend_result_clear(result);
   result->outcome = MEND_OUTCOME_FAILED;
   result->error_type = mend_str_from(mend_status_name(MEND_EINVAL));
@@ -92,9 +91,11 @@ static mend_status refuse_no_protocol(mend_result *result) {
 
 mend_status mend_boundary_compound_enriched(mend_boundary *boundary, const mend_compound_tool *given,
                                             mend_protocol *protocol, mend_str prompt, mend_result *ret_result) {
-  if (protocol == NULL) return refuse_no_protocol(ret_result);
   enriched_tool self = {.tool = {.size = sizeof self.tool}, .protocol = protocol};
-  const bool is_fit = given != NULL && mend__options_take(&self.tool, given, "mend_compound_tool", NULL) == MEND_OK &&
+  const bool can_tell = ret_result != NULL && ret_result->size >= sizeof *ret_result;
+  if (can_tell && protocol == NULL) return refuse_no_protocol(ret_result);
+  const bool is_fit = can_tell && self.protocol != NULL &&
+                      mend__options_require(&self.tool, given, "mend_compound_tool", NULL) == MEND_OK &&
                       self.tool.agent != NULL;
   if (!is_fit) return mend_boundary_compound(boundary, given, prompt, ret_result); /* it says what is wrong */
   const mend_compound_tool wrapped = {.size = sizeof wrapped,
@@ -110,6 +111,7 @@ mend_status mend_boundary_compound_enriched(mend_boundary *boundary, const mend_
 
 /* What cannot be enriched is no result either. */
 mend_status mend_call_succeed_enriched(mend_call *call, mend_protocol *protocol, const mend_protocol_input *input) {
+  if (call == NULL) return MEND_EINVAL;
   const mend_allocator *allocator = mend__call_allocator(call);
   mend_enriched enriched = MEND_ENRICHED_INIT;
   mend_error error = MEND_ERROR_INIT;

@@ -18,6 +18,7 @@ void mend_enriched_clear(mend_enriched *enriched) {
 }
 
 mend_status mend_enriched_set(mend_enriched *enriched, mend_str *member, mend_str text) {
+  if (enriched == NULL || member == NULL) return MEND_EINVAL;
   return mend__texts_set(&enriched->memory, enriched->allocator, member, text);
 }
 

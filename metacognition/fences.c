@@ -4,10 +4,6 @@
 
 static const mend_str fence = {"```", 3};
 
-static bool begins_with_fence(mend_str text) {
-  return text.len >= fence.len && memcmp(text.ptr, fence.ptr, fence.len) == 0;
-}
-
 static mend_str from(mend_str text, const char *place) {
   return (mend_str){place, text.len - (size_t)(place - text.ptr)};
 }
@@ -33,10 +29,10 @@ static mend_str without_closing_fence(mend_str text) {
   json.stream = true;
   if (mend_json_value(&json, &value) != MEND_OK) return text;
   const mend_str rest = mend__skip_blanks(from(text, value.ptr + value.len));
-  return rest.len == 0 || begins_with_fence(rest) ? value : text;
+  return rest.len == 0 || mend__begins_with(rest, fence) ? value : text;
 }
 
 mend_str mend__without_fences(mend_str text) {
   text = mend__trim(text);
-  return begins_with_fence(text) ? without_closing_fence(behind_fence(text)) : text;
+  return mend__begins_with(text, fence) ? without_closing_fence(behind_fence(text)) : text;
 }

@@ -18,8 +18,7 @@ struct mend_protocol {
 
 static mend_status take_vtable(const mend_protocol_vtable *given, mend_protocol_vtable *ret_vtable, mend_error *error) {
   *ret_vtable = (mend_protocol_vtable){.size = sizeof *ret_vtable};
-  if (given == NULL) return mend_error_set(error, MEND_EINVAL, "mend_protocol_vtable: NULL");
-  const mend_status status = mend__options_take(ret_vtable, given, "mend_protocol_vtable", error);
+  const mend_status status = mend__options_require(ret_vtable, given, "mend_protocol_vtable", error);
   if (status != MEND_OK) return status;
   const size_t len = ret_vtable->name != NULL ? strnlen(ret_vtable->name, NAME_SIZE) : 0;
   if (len == 0 || len == NAME_SIZE) {
@@ -64,8 +63,7 @@ const char *mend_protocol_name(const mend_protocol *protocol) { return protocol-
 
 static mend_status take_input(const mend_protocol_input *given, mend_protocol_input *ret_input, mend_error *error) {
   *ret_input = (mend_protocol_input)MEND_PROTOCOL_INPUT_INIT;
-  if (given == NULL) return mend_error_set(error, MEND_EINVAL, "mend_protocol_input: NULL");
-  const mend_status status = mend__options_take(ret_input, given, "mend_protocol_input", error);
+  const mend_status status = mend__options_require(ret_input, given, "mend_protocol_input", error);
   if (status != MEND_OK) return status;
   if (ret_input->log_prob_count > 0 && ret_input->log_probs == NULL) {
     return mend_error_set(error, MEND_EINVAL,

@@ -69,4 +69,8 @@ void mend__batch_announce(mend__batch *batch, mend_run *run) {
     if (mend__emit_after(bus, &block->after) != MEND_OK) announce(&block->after);
   }
   mend__batch_announce_notices(batch, bus);
+  if (batch->refusal == NULL) return;
+  mend__bus_log(bus, MEND_LOG_WARNING, batch->refusal);
+  mend__free(mend_bus_allocator(bus), batch->refusal);
+  batch->refusal = NULL;
 }

@@ -1,4 +1,5 @@
 /* The built-in watchdogs, as a tree of options wants them: for a bus, and for a healing scope. */
+#include "core/given.h"
 #include "core/options_size.h"
 #include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
@@ -44,15 +45,31 @@ mend_status mend__builtins_new(const mend_options *options, const mend_allocator
   return status;
 }
 
+/* A limit of the budget that nobody watches, for the mode does not or nobody said so; NULL: there is none. */
+static const char *idle_budget(const mend_options *options) {
+  const mend_budget_watchdog_options *budget = &options->budget;
+  const bool seed = options->mode == MEND_WATCH_MODE_SEED;
+  if (budget->enable && !seed) return NULL;
+#define IDLE(name)                                                                                                     \
+  (seed ? "budget." name " has no effect in mode seed: nobody watches what the run spends"                             \
+        : "budget." name " has no effect without budget.enable=true")
+  if (budget->enable) return IDLE("enable");
+  if (budget->calls > 0) return IDLE("calls");
+  if (budget->tokens > 0) return IDLE("tokens");
+  if (budget->cost_usd > 0) return IDLE("cost_usd");
+  if (budget->time_s > 0) return IDLE("time_s");
+  return budget->tool_calls.len > 2 ? IDLE("tool_calls") : NULL;
+#undef IDLE
+}
+
 /* 83 of 100 quiet series of 100 readings raise a false alarm with 5 at noise 0.10, 6 of 100 with 10. */
 size_t mend__watch_warnings(const mend_options *options, const char *ret_warnings[MEND__WATCH_WARNINGS_MAX]) {
   size_t count = 0;
   if (options->regression.enable && options->regression.window_n < 6) {
     ret_warnings[count++] = "regression.window_n is below 6: with noisy readings it often raises false alarms";
   }
-  if (options->mode == MEND_WATCH_MODE_SEED && options->budget.enable) {
-    ret_warnings[count++] = "budget.enable has no effect in mode seed: nobody watches what the run spends";
-  }
+  const char *idle = idle_budget(options);
+  if (idle != NULL) ret_warnings[count++] = idle;
   if (options->mode == MEND_WATCH_MODE_SEED && options->stall.tool_timeout_s.len > 2) {
     ret_warnings[count++] =
         "stall.tool_timeout_s has no effect in mode seed: stall.timeout_s is the limit of every tool";
@@ -75,6 +92,7 @@ static mend_status watch_with(mend__hub *hub, mend_watchdog *const *made, size_t
 }
 
 mend_status mend_bus_watch(mend_bus *bus, const mend_options *given, mend_error *error) {
+  if (bus == NULL) return mend__refuse_null(error, "the bus");
   mend_options options = MEND_OPTIONS_INIT;
   mend_watchdog *made[MEND__BUILTIN_MAX];
   size_t count = 0;

@@ -1,4 +1,5 @@
 #include "core/options_size.h"
+#include "core/redact.h"
 #include "mend/json.h"
 #include "watchdogs/watchdogs_internal.h"
 
@@ -29,13 +30,29 @@ static double clamp(double value) {
   return value <= 1 ? value : 1;
 }
 
-static mend_status check(const mend_detection *detection) {
-  if (detection->reason.len == 0) return MEND_EINVAL;
-  if (detection->evidence.len > MEND_DETECTION_JSON_MAX) return MEND_ELIMIT;
-  if (detection->payload.len > MEND_DETECTION_JSON_MAX) return MEND_ELIMIT;
-  if (detection->evidence.ptr != NULL && !is_json(detection->evidence, MEND_JSON_ARRAY)) return MEND_EINVAL;
-  if (detection->payload.ptr != NULL && !is_json(detection->payload, MEND_JSON_OBJECT)) return MEND_EINVAL;
-  return MEND_OK;
+/* Its beginning, as it may be told. */
+static mend_status refuse_json(const char *member, mend_str value, const char *expected, mend_error *error) {
+  char shown[81];
+  const size_t len = mend__utf8_cut(value, sizeof shown - 1);
+  memcpy(shown, value.ptr, len);
+  return mend_error_set(error, MEND_EINVAL, "mend_detection.%s: %.*s, expected %s", member,
+                        (int)mend__redact_text(shown, len), shown, expected);
+}
+
+static mend_status check_json(const char *member, mend_str value, mend_json_token kind, mend_error *error) {
+  if (value.ptr == NULL) return MEND_OK;
+  if (value.len > MEND_DETECTION_JSON_MAX) {
+    return mend_error_set(error, MEND_ELIMIT, "mend_detection.%s: %zu bytes, expected at most %zu", member, value.len,
+                          (size_t)MEND_DETECTION_JSON_MAX);
+  }
+  if (is_json(value, kind)) return MEND_OK;
+  return refuse_json(member, value, kind == MEND_JSON_ARRAY ? "a JSON array" : "a JSON object", error);
+}
+
+static mend_status check(const mend_detection *detection, mend_error *error) {
+  if (detection->reason.len == 0) return mend_error_set(error, MEND_EINVAL, "mend_detection.reason: expected one");
+  const mend_status status = check_json("evidence", detection->evidence, MEND_JSON_ARRAY, error);
+  return status == MEND_OK ? check_json("payload", detection->payload, MEND_JSON_OBJECT, error) : status;
 }
 
 static void copy_texts(mend__detection *block, mend_str *const texts[TEXT_COUNT]) {
@@ -44,11 +61,26 @@ static void copy_texts(mend__detection *block, mend_str *const texts[TEXT_COUNT]
     *texts[i] = mend__keep_text(&place, *texts[i]);
 }
 
+static void redact(mend__detection *block, mend_str *text, size_t (*cover)(char *, size_t)) {
+  if (text->ptr == NULL) return;
+  char *written = block->text + (text->ptr - block->text);
+  text->len = cover(written, text->len);
+  written[text->len] = '\0';
+}
+
+/* What a detector quotes of calls and answers is shown to people and sent to others. */
+static void redact_texts(mend__detection *block) {
+  redact(block, &block->detection.summary, mend__redact_text);
+  redact(block, &block->detection.steer, mend__redact_text);
+  redact(block, &block->detection.evidence, mend__redact_json);
+  redact(block, &block->detection.payload, mend__redact_json);
+}
+
 mend_status mend__detection_new(const mend_detection *given, mend_str detector, mend_str run_id,
-                                const mend_allocator *allocator, mend__detection **ret_detection) {
+                                const mend_allocator *allocator, mend__detection **ret_detection, mend_error *error) {
   mend_detection taken = MEND_DETECTION_INIT;
-  mend_status status = mend__options_take(&taken, given, "mend_detection", NULL);
-  if (status == MEND_OK) status = check(&taken);
+  mend_status status = mend__options_take(&taken, given, "mend_detection", error);
+  if (status == MEND_OK) status = check(&taken, error);
   if (status != MEND_OK) return status;
   taken.detector = detector;
   taken.run_id = run_id;
@@ -71,6 +103,7 @@ mend_status mend__detection_new(const mend_detection *given, mend_str detector, 
   atomic_init(&block->references, 1);
   list_texts(&block->detection, texts);
   copy_texts(block, texts);
+  redact_texts(block);
   *ret_detection = block;
   return MEND_OK;
 }

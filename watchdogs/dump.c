@@ -88,6 +88,7 @@ static void write_watch(mend__buffer *text, mend_watch *watch) {
 }
 
 mend_status mend_run_watch_dump(mend_run *run, const mend_allocator *allocator, char **ret_text) {
+  if (run == NULL) return MEND_EINVAL;
   mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
   if (watch == NULL) return MEND_ENOENT;
   mend__buffer text;

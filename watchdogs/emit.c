@@ -2,13 +2,28 @@
 #include "core/seconds.h"
 #include "watchdogs/watchdogs_internal.h"
 
+/* Told when the run's lock is free. */
+static void note_refusal(mend_emitter *emitter, const mend_error *error) {
+  mend__batch *batch = emitter->batch;
+  if (error->status == MEND_OK || batch->refusal != NULL) return;
+  mend_error sentence;
+  mend_error_set(&sentence, error->status, "watchdog %s: a detection was refused: %s", emitter->watchdog->name,
+                 error->message);
+  batch->refusal = mend__str_copy(emitter->watch->allocator, mend_str_from(sentence.message));
+}
+
 mend_status mend_emit(mend_emitter *emitter, const mend_detection *given) {
+  if (emitter == NULL || given == NULL) return MEND_EINVAL;
   mend_watch *watch = emitter->watch;
   if (emitter->closing) return MEND_ECLOSED;
+  mend_error error = MEND_ERROR_INIT;
   mend__detection *detection;
   mend_status status = mend__detection_new(given, mend_str_from(emitter->watchdog->name), mend_run_id(watch->run),
-                                           watch->allocator, &detection);
-  if (status != MEND_OK) return status;
+                                           watch->allocator, &detection, &error);
+  if (status != MEND_OK) {
+    note_refusal(emitter, &error);
+    return status;
+  }
   detection->detection.cause_seq = emitter->cause_seq;
   detection->detection.detected_ns = emitter->detected_ns;
   detection->detection.wall_ns = emitter->wall_ns;

@@ -66,7 +66,7 @@ static mend_str without_prompt(mend_str text) {
   enum { PROMPT_MAX = 512 };
   static const mend_str end = {"bash-$", 6}, begin = {"(Open file: ", 12};
   const mend_str trimmed = mend__trim(text);
-  if (trimmed.len < end.len || memcmp(trimmed.ptr + trimmed.len - end.len, end.ptr, end.len) != 0) return text;
+  if (!mend__ends_with(trimmed, end)) return text;
   const size_t most = trimmed.len < PROMPT_MAX ? trimmed.len : PROMPT_MAX;
   for (size_t back = begin.len; back <= most; back++) {
     const size_t place = trimmed.len - back;

@@ -2,11 +2,6 @@
 #include "watchdogs/regression_rule.h"
 #include "watchdogs/saying.h"
 
-static void write_number(mend__buffer *text, const char *name, double value) {
-  mend__buffer_str(text, mend_str_from(name));
-  mend__buffer_f64(text, value);
-}
-
 static mend__fall fall_of(const mend__readings *series, mend__decline decline) {
   const mend__half_window *window = &series->window;
   if (decline == MEND__DECLINE_HALF_WINDOW) return mend__half_window_fall(window);
@@ -29,13 +24,13 @@ static void write_summary(mend__buffer *text, const mend__readings *series, mend
 
 static void write_payload(mend__buffer *text, const mend__readings *series, mend__decline decline, mend__fall fell) {
   if (decline == MEND__DECLINE_HALF_WINDOW) {
-    write_number(text, "{\"head_mean\":", fell.from);
-    write_number(text, ",\"tail_mean\":", fell.to);
-    write_number(text, ",\"standard_error\":", mend__half_window_error(&series->window));
+    mend__fall_write_number(text, "{\"head_mean\":", fell.from);
+    mend__fall_write_number(text, ",\"tail_mean\":", fell.to);
+    mend__fall_write_number(text, ",\"standard_error\":", mend__half_window_error(&series->window));
   } else {
-    write_number(text, "{\"base_mean\":", series->cusum.mean);
-    write_number(text, ",\"base_deviation\":", series->cusum.deviation);
-    write_number(text, ",\"sum\":", series->cusum.sum);
+    mend__fall_write_number(text, "{\"base_mean\":", series->cusum.mean);
+    mend__fall_write_number(text, ",\"base_deviation\":", series->cusum.deviation);
+    mend__fall_write_number(text, ",\"sum\":", series->cusum.sum);
   }
   mend__buffer_str(text, MEND_STR(",\"source\":"));
   mend__buffer_json_text(text, mend__kept_text_first(&series->source));

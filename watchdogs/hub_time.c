@@ -1,4 +1,5 @@
 /* Time: which run somebody has to look at next, who waits for that, and how often those are asked who do not say. */
+#include "core/given.h"
 #include "core/seconds.h"
 #include "watchdogs/room.h"
 #include "watchdogs/watchdogs_internal.h"
@@ -41,6 +42,7 @@ static mend_status expire_due(mend__hub *hub, uint64_t until_ns) {
 }
 
 mend_status mend_bus_expire_until(mend_bus *bus, uint64_t until_ns) {
+  if (bus == NULL) return MEND_EINVAL;
   mend__hub *hub = mend__bus_slot(bus, MEND__SLOT_WATCH);
   return hub != NULL ? expire_due(hub, until_ns) : MEND_OK;
 }
@@ -89,6 +91,7 @@ static void set_waker(mend__hub *hub, mend_waker waker) {
 /* On a virtual clock either the hub drives itself or whoever gave the waker does, on a thread of its own. A waker that
  * is taken back is not called again, also where there is no memory to drive. */
 mend_status mend_bus_set_waker(mend_bus *bus, mend_waker waker) {
+  if (bus == NULL) return MEND_EINVAL;
   mend__hub *hub;
   mend_status status = mend__hub_of(bus, &hub);
   if (status != MEND_OK) return status;
@@ -116,6 +119,7 @@ void mend__hub_set_poll_interval(mend__hub *hub, double seconds) {
 }
 
 mend_status mend_bus_set_poll_interval(mend_bus *bus, double seconds, mend_error *error) {
+  if (bus == NULL) return mend__refuse_null(error, "the bus");
   mend_options options = MEND_OPTIONS_INIT;
   options.poll_interval_s = seconds;
   mend_status status = mend_options_check(&options, error);

@@ -68,6 +68,7 @@ static mend_status attach_to_all(mend__hub *hub, mend_watchdog *watchdog) {
 
 /* The watchdog is on the hub's list first: a run made meanwhile finds it there. */
 mend_status mend_watchdog_watch_bus(mend_watchdog *watchdog, mend_bus *bus) {
+  if (watchdog == NULL || bus == NULL) return MEND_EINVAL;
   mend__hub *hub;
   mend_status status = mend__hub_of(bus, &hub);
   if (status == MEND_OK) status = add_watchdog(hub, watchdog);
@@ -78,6 +79,7 @@ mend_status mend_watchdog_watch_bus(mend_watchdog *watchdog, mend_bus *bus) {
 }
 
 mend_status mend_bus_watchdog(mend_bus *bus, const char *name, mend_watchdog **ret_watchdog) {
+  if (bus == NULL || name == NULL) return MEND_EINVAL;
   mend__hub *hub = mend__bus_slot(bus, MEND__SLOT_WATCH);
   if (hub == NULL || name == NULL) return MEND_ENOENT;
   size_t position = 0;

@@ -45,6 +45,7 @@ mend_action mend_action_escalate(const char *format, ...) {
 }
 
 mend_status mend_default_policy(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  if (detection == NULL) return MEND_EINVAL;
   (void)ctx;
   *ret_action = mend_action_abort("%.*s: %.*s", MEND_STR_ARG(detection->detector), MEND_STR_ARG(detection->summary));
   return MEND_OK;
@@ -94,6 +95,7 @@ mend_status mend__decide_detection(const mend_detection *detection, mend_policy 
 
 mend_status mend_detection_decide(const mend_detection *detection, mend_policy policy, void *ctx,
                                   mend_action *ret_action) {
+  if (detection == NULL) return MEND_EINVAL;
   const char *failure;
   return mend__decide_detection(detection, policy, ctx, ret_action, &failure);
 }

@@ -15,10 +15,8 @@ typedef struct regression_state {
 /* ---- Reporting ---- */
 
 static void write_payload(mend__buffer *text, const regression_state *state, mend__fall fall) {
-  mend__buffer_str(text, MEND_STR("{\"head_mean\":"));
-  mend__buffer_f64(text, fall.from);
-  mend__buffer_str(text, MEND_STR(",\"tail_mean\":"));
-  mend__buffer_f64(text, fall.to);
+  mend__fall_write_number(text, "{\"head_mean\":", fall.from);
+  mend__fall_write_number(text, ",\"tail_mean\":", fall.to);
   mend__buffer_str(text, MEND_STR(",\"scores\":"));
   mend__half_window_write(&state->window, text);
   mend__buffer_char(text, '}');

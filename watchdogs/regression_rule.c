@@ -42,12 +42,17 @@ double mend__fall_severity(double by, double drop) {
   return by / (drop > LEAST ? drop : LEAST);
 }
 
-static double in_thousandths(double value) { return (double)(int64_t)(value * 1000 + 0.5) / 1000; }
+static double rounded(double value, double parts) { return (double)(int64_t)(value * parts + 0.5) / parts; }
+
+void mend__fall_write_number(mend__buffer *text, const char *key, double value) {
+  mend__buffer_str(text, mend_str_from(key));
+  mend__buffer_f64(text, rounded(value, 1e12));
+}
 
 void mend__fall_write(mend__fall fall, mend__buffer *text) {
-  mend__buffer_f64(text, in_thousandths(fall.from));
+  mend__buffer_f64(text, rounded(fall.from, 1000));
   mend__buffer_str(text, MEND_STR(" to "));
-  mend__buffer_f64(text, in_thousandths(fall.to));
+  mend__buffer_f64(text, rounded(fall.to, 1000));
 }
 
 mend_str mend__fall_steer(void) { return MEND_STR("go back to what was last certain and check it before going on"); }

@@ -27,6 +27,8 @@ bool mend__reading_is_usable(mend__regression_watchdog *watchdog, const mend_con
 double mend__fall_severity(double by, double drop);
 /* "0.9 to 0.5" */
 void mend__fall_write(mend__fall fall, mend__buffer *text);
+/* A number of a payload behind its key, to 12 decimals, without what adding and dividing leaves behind; >= 0. */
+void mend__fall_write_number(mend__buffer *text, const char *key, double value);
 /* What might help. */
 mend_str mend__fall_steer(void);
 

@@ -24,13 +24,13 @@ static size_t count_words(const char *text) {
   return count;
 }
 
-/* "*", or dotted parts of which none is empty and only the last may be "*". */
+/* "*", or dotted parts of which none is empty and only the last may be "*". A comma between topics is a mistake. */
 static bool is_pattern(mend_str word) {
   size_t part = 0;
   for (size_t i = 0; i < word.len; i++) {
     const char c = word.ptr[i];
     if (c == '*' && (part != 0 || i + 1 != word.len)) return false;
-    if (c == '.' && part == 0) return false;
+    if ((c == '.' && part == 0) || c == ',' || c == ';') return false;
     part = c == '.' ? 0 : part + 1;
   }
   return part != 0;

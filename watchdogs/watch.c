@@ -86,6 +86,7 @@ static mend_status watch_open(mend_run *run, mend_watch **ret_watch) {
 }
 
 mend_status mend_run_watch(mend_run *run, mend_watch **ret_watch) {
+  if (run == NULL) return MEND_EINVAL;
   mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
   if (watch == NULL) return watch_open(run, ret_watch);
   *ret_watch = watch;
@@ -95,6 +96,7 @@ mend_status mend_run_watch(mend_run *run, mend_watch **ret_watch) {
 /* ---- Who watches ---- */
 
 mend_status mend_watchdog_watch_run(mend_watchdog *watchdog, mend_run *run) {
+  if (watchdog == NULL || run == NULL) return MEND_EINVAL;
   mend_watch *watch;
   const mend_status status = mend_run_watch(run, &watch);
   return status == MEND_OK ? mend__watch_attach(watch, watchdog, MEND__CLAIM_RUN) : status;
@@ -102,6 +104,7 @@ mend_status mend_watchdog_watch_run(mend_watchdog *watchdog, mend_run *run) {
 
 /* Whoever else wanted it. */
 mend_status mend_watchdog_unwatch_run(mend_watchdog *watchdog, mend_run *run) {
+  if (watchdog == NULL || run == NULL) return MEND_EINVAL;
   mend_watch *watch = mend__run_slot(run, MEND__SLOT_WATCH);
   return watch != NULL ? mend__watch_remove(watch, watchdog) : MEND_ENOENT;
 }
@@ -125,6 +128,7 @@ bool mend_watchdog_watches_run(mend_watchdog *watchdog, mend_run *run) {
 /* ---- Reading the log ---- */
 
 mend_status mend_watch_next(mend_watch *watch, mend_detection_cursor *cursor, const mend_detection **ret_detection) {
+  if (watch == NULL || cursor == NULL) return MEND_EINVAL;
   mend__run_lock(watch->run);
   const mend_status status = mend__log_next(&watch->log, cursor, ret_detection);
   mend__run_unlock(watch->run);

@@ -23,7 +23,7 @@ mend_status mend__watchdog_new_counting(const mend_watchdog_vtable *given, void 
                                         const mend_allocator *allocator, mend_watchdog **ret_watchdog,
                                         mend_error *error) {
   mend_watchdog_vtable vtable = {.size = sizeof vtable};
-  mend_status status = mend__options_take(&vtable, given, "mend_watchdog_vtable", error);
+  mend_status status = mend__options_require(&vtable, given, "mend_watchdog_vtable", error);
   if (status == MEND_OK) status = check_name(vtable.name, error);
   if (status != MEND_OK) return status;
   mend_watchdog *watchdog = mend__alloc_zero(allocator, sizeof *watchdog);
@@ -31,9 +31,10 @@ mend_status mend__watchdog_new_counting(const mend_watchdog_vtable *given, void 
   if (status != MEND_OK) {
     mend__free(allocator, watchdog);
     if (status == MEND_ENOMEM) return mend_error_set(error, status, "watchdog %s: out of memory", vtable.name);
-    return mend_error_set(error, status,
-                          "watchdog %s: topics: \"%s\", expected topics and prefixes such as \"tool.* model.usage\"",
-                          vtable.name, vtable.topics);
+    return mend_error_set(
+        error, status,
+        "watchdog %s: topics: \"%s\", expected topics and prefixes with blanks between, such as \"tool.* model.usage\"",
+        vtable.name, vtable.topics);
   }
   watchdog->allocator = allocator;
   atomic_init(&watchdog->references, 1);
@@ -67,6 +68,7 @@ void mend_watchdog_release(mend_watchdog *watchdog) {
 const char *mend_watchdog_name(const mend_watchdog *watchdog) { return watchdog->name; }
 
 mend_status mend_watchdog_get_stats(mend_watchdog *watchdog, mend_watchdog_stats *ret_stats) {
+  if (watchdog == NULL || ret_stats == NULL) return MEND_EINVAL;
   if (watchdog->counters == NULL) return MEND_ENOTSUP;
   if (ret_stats->size < sizeof(size_t)) return MEND_EINVAL;
   mend_watchdog_stats stats = {

@@ -57,16 +57,18 @@ typedef struct mend__notice mend__notice; /* notice.c */
 typedef struct mend__batch {
   mend__detection *first, *last;
   mend__notice *first_notice, *last_notice;
+  char *refusal; /* what the first detection that was refused lacks; NULL: none was, or no memory for that */
 } mend__batch;
 
 /* Copies what a watchdog filled in; the stamp (id to wall_ns) is the caller's to set. One reference. Errors as
- * mend_emit. */
+ * mend_emit, and a sentence for what was given wrongly. */
 mend_status mend__detection_new(const mend_detection *given, mend_str detector, mend_str run_id,
-                                const mend_allocator *allocator, mend__detection **ret_detection);
+                                const mend_allocator *allocator, mend__detection **ret_detection, mend_error *error);
 
 /* ---- announce.c ---- */
 
-/* Publishes each as `healing.detection`: after the event now being delivered on this thread, or at once. */
+/* Publishes each as `healing.detection`: after the event now being delivered on this thread, or at once. What was
+ * refused is logged. */
 void mend__batch_announce(mend__batch *batch, mend_run *run);
 
 /* ---- notice.c: what a watchdog knows that is no detection ---- */

@@ -3,21 +3,30 @@
 
 #include <stdio.h>
 
+/* Yours. */
+mend_status search_flights(void *index, mend_call *call);
+
+mend_status add_search(mend_tools *tools, void *index, mend_error *error);
 mend_status find_flight(mend_healing_runner *runner, mend_error *error);
 mend_status research(void *ctx, mend_call *call);
 mend_status be_sure(mend_agent *agent, mend_error *error);
 
+mend_status add_search(mend_tools *tools, void *index, mend_error *error) {
+  const mend_tool search = {
+      .size = sizeof search,
+      .name = "search",
+      .execute = search_flights,
+      .description = "Finds flights between two cities.",
+      .schema = "{\"type\":\"object\",\"properties\":{\"from\":{\"type\":\"string\"},\"to\":{\"type\":\"string\"}},"
+                "\"required\":[\"from\",\"to\"]}",
+  };
+  return mend_tools_add(tools, &search, index, error); /* the tools of the runner */
+}
+
 mend_status find_flight(mend_healing_runner *runner, mend_error *error) {
-  mend_tool_spec search = MEND_TOOL_SPEC_INIT;
-  search.name = MEND_STR("search"); /* a tool of the runner's, too */
-  search.description = MEND_STR("Finds flights between two cities.");
-  search.schema = MEND_STR("{\"type\":\"object\",\"properties\":{\"from\":{\"type\":\"string\"},"
-                           "\"to\":{\"type\":\"string\"}},\"required\":[\"from\",\"to\"]}");
   mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
   options.model = mend_healing_model(runner);
   options.boundary = mend_healing_boundary(runner);
-  options.tools = &search;
-  options.tool_count = 1;
   options.instructions = "You find flights.";
   mend_agent *agent;
   mend_status status = mend_agent_new(&options, &agent, error);

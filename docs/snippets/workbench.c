@@ -44,6 +44,7 @@ mend_status use_a_workbench(mend_tools *tools, mend_str args, mend_error *error)
 
 void note_slow_calls(void *ctx, const mend_span *span);
 mend_status trace_slow_calls(mend_bus *bus, mend_tracer **ret_tracer, mend_error *error);
+void write_span(void *ctx, const mend_span *span);
 
 void note_slow_calls(void *ctx, const mend_span *span) {
   const double *limit_ms = ctx;
@@ -59,4 +60,12 @@ mend_status trace_slow_calls(mend_bus *bus, mend_tracer **ret_tracer, mend_error
   options.finished = note_slow_calls;
   options.finished_ctx = &limit_ms;
   return mend_tracer_new(bus, &options, ret_tracer, error);
+}
+
+void write_span(void *ctx, const mend_span *span) {
+  FILE *file = ctx;
+  char *json;
+  if (mend_span_to_json(span, NULL, &json, NULL) != MEND_OK) return;
+  fprintf(file, "%s\n", json);
+  mend_free(NULL, json);
 }

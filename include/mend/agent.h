@@ -3,9 +3,7 @@
  *
  *   mend_agent_options options = MEND_AGENT_OPTIONS_INIT;
  *   options.model = model;
- *   options.boundary = mend_healing_boundary(runner);
- *   options.tools = specs;                 // what the model is told of the boundary's tools
- *   options.tool_count = 2;
+ *   options.boundary = mend_healing_boundary(runner); // the model is told of its tools that have a description
  *   mend_agent *agent;
  *   mend_agent_new(&options, &agent, &error);
  *
@@ -37,9 +35,10 @@ typedef struct mend_agent_options {
   const char *name;        /**< in agent.start and agent.end; default "agent" */
   mend_model *model;       /**< required; referenced */
   mend_boundary *boundary; /**< required; referenced; its run is the agent's */
-  /** What the model is told; copied. Each name is that of a tool of the boundary, no two are the same, and all are
-   * what every provider takes: 1 to 64 letters, digits, `_` and `-`, the first a letter or `_`. A schema is a JSON
-   * object. */
+  /** What the model is told; copied. NULL: all tools of the boundary that have a description when the agent is made, in
+   * the order they were added, but for the one in whose call it works. A list is told instead: each name is that of a
+   * tool of the boundary, and no two are the same; one with a tool_count of 0 is no tools. All names are what every
+   * provider takes: 1 to 64 letters, digits, `_` and `-`, the first a letter or `_`. A schema is a JSON object. */
   const mend_tool_spec *tools;
   size_t tool_count;
   const char *instructions;          /**< the system message; NULL: none */
@@ -83,7 +82,7 @@ MEND_API const char *mend_agent_end_name(mend_agent_end end);
 typedef struct mend_agent_report {
   size_t size;
   mend_agent_end end;
-  mend_str text;      /**< of the last reply, with a NUL behind; absent: there was none */
+  mend_str text;      /**< of the last reply; absent: there was none. This and the texts below end in a NUL */
   mend_finish finish; /**< of the last reply: an answer may be cut off (LENGTH) or refused (FILTER) */
   mend_str reason;    /**< of an abort, a cancel or a failure */
   mend_str question;  /**< of an escalation */
@@ -120,7 +119,8 @@ MEND_API mend_status mend_agent_run(mend_agent *agent, mend_str task, mend_agent
 /**
  * The same for an agent that answers in JSON: the last reply's text is enriched by `protocol` with the reply's log
  * probabilities (where request.log_probs asks for them). Of a text that begins with a code block (```) it is the JSON
- * value in that, and what follows the block is left out. A text that is no JSON then is enriched as a JSON string. For a protocol that runs the agent again, it works on a copy of the conversation as it was before the
+ * value in that, and what follows the block is left out. A text that is no JSON then is enriched as a JSON string.
+ * For a protocol that runs the agent again, it works on a copy of the conversation as it was before the
  * task; turns, calls and tokens of that are in the report as well. (A run that is watched sees the same tool calls
  * again, then.)
  * \param ret_enriched  emptied when the end is not done

@@ -43,7 +43,7 @@ typedef enum mend_outcome {
   MEND_OUTCOME_REDIRECTED, /**< another call ran and succeeded; value is its result; hook, reason */
   MEND_OUTCOME_FAILED,     /**< error_type, error_message; hook and reason when it was redirected */
   MEND_OUTCOME_ABORTED,    /**< reason, hook */
-  MEND_OUTCOME_CANCELLED   /**< reason; the tool was running */
+  MEND_OUTCOME_CANCELLED   /**< reason; while its tool ran, or in a retry's pause */
 } mend_outcome;
 /** "ok", "skipped", ... Static. */
 MEND_API const char *mend_outcome_name(mend_outcome outcome);
@@ -54,7 +54,7 @@ MEND_API const char *mend_outcome_name(mend_outcome outcome);
 typedef struct mend_result {
   size_t size;
   mend_outcome outcome;
-  mend_str value; /**< JSON */
+  mend_str value; /**< JSON. This and the texts below end in a NUL, unless they are absent */
   mend_str error_type;
   mend_str error_message;
   mend_str reason;
@@ -99,14 +99,16 @@ MEND_API mend_run *mend_boundary_run(const mend_boundary *boundary); /**< borrow
  * watchdog hook as `healing.action`. Several have a cursor each: all act. The strongest of what is pending wins: abort,
  * then escalation. It watches nothing by itself, has no business with what was found before it came, and acts at every
  * boundary of the run as long as this one lives. Of several questions at one before the first counts, the others (up to
- * 16 a hook) are published as `hook.shadowed`.
+ * 16 a hook) are published as `hook.shadowed`. Calls that a policy makes are not asked them.
  *
  * An escalation waits for the next call: after a stall that is only when the hung call has ended. A policy that knows
  * better ends that call with mend_run_cancel_call. It must not block, and may call the boundary for tools that do not
  * block either: they run on its thread.
  *
- * Releasing the boundary never waits: where another thread is asking the policy just then, it is asked to its end, so
- * ctx is best kept until the run is over. Leaving a healing scope waits for its policy.
+ * Releasing the boundary takes the watchdog hook away without waiting for it: a policy that another thread is in at
+ * that moment goes on until it returns, and what it decides takes effect. So ctx must not be freed with the boundary;
+ * keep it until the run is over. (Leaving a healing scope does wait for its policy.) A policy that fails does nothing
+ * about its detection: the event says so (policy_error) and the bus's log is told.
  * \param policy  NULL: mend_default_policy. \param name  1..63 bytes of UTF-8, no control
  * characters; NULL: "watchdog". Errors: MEND_EINVAL, MEND_ENOMEM.
  */
@@ -139,8 +141,9 @@ typedef struct mend_call_options {
  * "bad_redirect". After an escalation it is ignored: the question must reach its person.
  * \param args  JSON (an object where hooks shall merge into it); absent: {}. \param options  NULL for the defaults
  * Waits for a tool that is asynchronous or pooled, but not longer than until the call is cancelled: it then ends at
- * once, while its tool may still run. Hooks run and events are published on this thread. The thread that an
- * asynchronous tool answers on (a loop's, mostly) must not wait here; it uses mend_boundary_start.
+ * once, while its tool may still run (one exception: MEND_TOOL_POOLED). Hooks run and events are published on this
+ * thread. The thread that an asynchronous tool answers on (a loop's, mostly) must not wait here; it uses
+ * mend_boundary_start.
  * Returns MEND_OK for ok, skipped, escalated and redirected; MEND_EFAILED for failed; MEND_ABORTED for aborted, and for
  * cancelled by an abort; MEND_ECANCELLED for cancelled otherwise; MEND_ENOMEM when there was no memory for all texts of
  * a result, whose outcome stands. Nothing was published, and the outcome is failed, with MEND_ESYNTAX (args are not
@@ -184,7 +187,8 @@ typedef struct mend_batch_call {
  * ones begin first, in the order given; each ends where it is answered or cancelled, as with mend_boundary_start,
  * whatever this thread is doing. Then the blocking ones run here, one after the other; then it waits. An abort ends
  * those under way and refuses the rest. One of them is cancelled by its number, which mend_call_from_name makes of its
- * call_name. \param count  0: nothing
+ * call_name. Status and result of all are replaced when all are over: what a result held may be the input of any of
+ * them. \param count  0: nothing
  * Returns MEND_OK when all of them did, else MEND_ABORTED when one was aborted, else the status of the first that
  * failed. MEND_EINVAL for calls that are NULL or of a wrong size, before any of them runs; MEND_ENOMEM when there is no
  * memory to begin, and none has run.
@@ -198,7 +202,8 @@ MEND_API mend_status mend_boundary_dump(mend_boundary *boundary, const mend_allo
 
 /* ---- Aborting ---------------------------------------------------------------------------------------------- */
 
-/** Aborts the run: marks it and cancels the tokens of its open calls, as mend_run_cancel_call does. Once aborted, later
+/** Aborts the run: marks it and cancels the tokens of its open calls, as mend_run_cancel_call does. A call whose tool
+ * has returned but whose hooks are still asked is aborted too, whatever its terminal event said. Once aborted, later
  * reasons change nothing. Errors: MEND_ENOMEM, only for a run that no boundary was made for. */
 MEND_API mend_status mend_run_abort(mend_run *run, mend_str reason, mend_str source);
 MEND_API bool mend_run_is_aborted(mend_run *run);
@@ -207,8 +212,10 @@ MEND_API mend_status mend_run_abort_reason(mend_run *run, char *ret_reason, size
                                            size_t source_size);
 /** Cancels the token of one open call (mend_call_number; of what a detection says, mend_call_from_name), and nothing
  * else: the run goes on. The call ends with `tool.cancelled`, MEND_OUTCOME_CANCELLED and MEND_ECANCELLED: at once if
- * its tool is asynchronous or pooled, else when its tool has returned, which one that never looks at its token does in
- * its own time; one that had returned already keeps its result. For policies and loops that want to end a hung call.
+ * its tool is asynchronous or pooled (one exception: MEND_TOOL_POOLED), else when its tool has returned, which one that
+ * never looks at its token does in its own time; one that had returned already keeps its result. Between two attempts,
+ * as in a retry's pause, it ends without an event: the attempt before has had its own. For policies and loops that want
+ * to end a hung call.
  * The on_cancel functions run here, and a call that nobody waits for (mend_boundary_start) goes on here. MEND_ENOENT
  * when it is not open. */
 MEND_API mend_status mend_run_cancel_call(mend_run *run, uint64_t call, mend_str reason);

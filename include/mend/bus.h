@@ -62,12 +62,14 @@ MEND_API mend_clock *mend_bus_clock(const mend_bus *bus);
 MEND_API const mend_allocator *mend_bus_allocator(const mend_bus *bus);
 
 /** Finds or makes the topic with this dotted name: 1..255 bytes of UTF-8, no empty part, no blank, control character or
- * `*`. Errors: MEND_EINVAL for another name, MEND_ELIMIT when topic_limit is reached, MEND_ENOMEM. */
+ * `*`. A new one under a prefix of the library's ("tool.end") is allowed and logged as a warning, once, with the topic
+ * that was probably meant; so it is when it is made by a publish or a subscription. Errors: MEND_EINVAL for another
+ * name, MEND_ELIMIT when topic_limit is reached, MEND_ENOMEM. */
 MEND_API mend_status mend_bus_topic(mend_bus *bus, mend_str name, mend_topic *ret_topic, mend_error *error);
 /** A topic's name; valid as long as the bus; absent for a number that is none. */
 MEND_API mend_str mend_bus_topic_name(const mend_bus *bus, mend_topic topic);
 
-/** Counters since the bus was made. Set size before the call. */
+/** Counters since the bus was made. Set size before the call: with size 0 nothing is filled in. */
 typedef struct mend_bus_stats {
   size_t size;
   uint64_t published;        /**< events delivered, or offered to nobody */

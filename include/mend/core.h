@@ -4,6 +4,9 @@
  * Conventions of the whole library:
  * - A function that can fail returns mend_status, MEND_OK (0) on success. Outputs come last, are named ret_*, and are
  *   written only on success; a mend_error may follow them and may be NULL.
+ * - A function that returns mend_status answers MEND_EINVAL, and a sentence where it has a mend_error, when its handle
+ *   (the bus, run, journal... it works on) or an input it needs is NULL. What may be NULL is said there: options, an
+ *   allocator, a ctx. Retain functions and those that return something else need their handle.
  * - Inputs are borrowed for the duration of the call unless a function says otherwise; outputs belong to the caller.
  * - Options structs and vtables begin with `size`. Start from MEND_X_OPTIONS_INIT, which holds the real defaults;
  *   size 0 is refused. Fields are only ever appended, so a program built against an older header keeps working.

@@ -215,7 +215,8 @@ typedef union mend_any_event {
 #define MEND_TICK_EVENT_INIT                                                                                           \
   { MEND_EVENT_INIT(TICK, mend_tick_event), MEND_FIELDS_tick(MEND_EVENT_ABSENT) }
 
-/** An event's topic for a kind, such as "tool.before"; absent for MEND_EVENT_CUSTOM and unknown kinds. Static. */
+/** An event's topic for a kind, such as "tool.before", with a NUL behind; absent for MEND_EVENT_CUSTOM and unknown
+ * kinds. Static. */
 MEND_API mend_str mend_event_kind_topic(mend_event_kind kind);
 /** An event of `kind` with every field absent, in *ret_event; for code that handles every kind. Errors: MEND_EINVAL. */
 MEND_API mend_status mend_event_init(mend_any_event *ret_event, mend_event_kind kind);
@@ -230,8 +231,11 @@ MEND_API uint64_t mend_call_from_name(mend_str name);
 /** What the JSON view shows. */
 typedef struct mend_json_view_options {
   size_t size;
-  bool content; /**< full arguments and results; default true. Otherwise hashes (args_hash_loose too) and previews, and
-                     arguments' strings cut to 120 characters */
+  /** Full arguments and results; default true. Otherwise hashes (args_hash_loose too), arguments' strings cut to 120
+   * characters, and of a result its first 400: that saves space. It hides nothing that is short, and nothing in other
+   * events, but what looks like a secret is covered by three stars, wherever it is (docs/evidence.md); the hashes are
+   * of what was there. With content nothing is covered. */
+  bool content;
 } mend_json_view_options;
 #define MEND_JSON_VIEW_OPTIONS_INIT                                                                                    \
   { sizeof(mend_json_view_options), true }

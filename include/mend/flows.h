@@ -39,7 +39,8 @@ typedef struct mend_retry_options {
   { sizeof(mend_retry_options), 2, MEND_ABSENT, 0.0, 30.0, false, 0, NULL, NULL, NULL, NULL }
 
 /** Calls a tool up to max_attempts times under one call id, pausing on the bus's clock. Only a failure is tried again,
- * an escalation never; an abort or a cancelled token ends it at once, in a pause too. When the last attempt failed,
+ * an escalation never; an abort or a cancelled token ends it at once, in a pause too (without an event: the attempt
+ * before has had its own). When the last attempt failed,
  * value is {"success":false,"error":...,"attempts":n}. An attempt that a hook added counts in `attempts`, not in
  * max_attempts. Returns as mend_boundary_call. */
 MEND_API mend_status mend_boundary_retry(mend_boundary *boundary, mend_str tool, mend_str args,
@@ -65,8 +66,9 @@ typedef struct mend_compound_tool {
 } mend_compound_tool;
 #define MEND_COMPOUND_TOOL_INIT                                                                                        \
   { sizeof(mend_compound_tool), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
-/** Passes the boundary once, as `name` with args {"prompt": ...}, which a hook may redirect; the steps are its
- * execution, so none of them runs when it is skipped. A step that fails, or an abort in it, ends it. Returns as
+/** Passes the boundary once, as `name` with args {"prompt": ...}, which a hook may redirect to another text (one to
+ * what is no text fails it, "bad_redirect"); the steps are its execution, so none of them runs when it is skipped. A
+ * step that fails, or an abort in it, ends it. Returns as
  * mend_boundary_call. */
 MEND_API mend_status mend_boundary_compound(mend_boundary *boundary, const mend_compound_tool *tool, mend_str prompt,
                                             mend_result *ret_result);
@@ -119,9 +121,9 @@ typedef struct mend_refinement_report {
 #define MEND_REFINEMENT_REPORT_INIT                                                                                    \
   { sizeof(mend_refinement_report), MEND_REFINEMENT_ENDED, 0 }
 
-/** Passes the boundary once, as `name` with args {"prompt": ...}; the rounds are its execution. Each rejection is
- * published as `tool.progress` with the note "refinement 1: rejected: <feedback>" (0 is the first round), and a result
- * with the note "exit: <reason>". An abort or a cancelled token ends it at once, in any step; nothing is kept then.
+/** Passes the boundary once, as mend_boundary_compound; the rounds are its execution. Each rejection is published as
+ * `tool.progress` with the note "refinement 1: rejected: <feedback>" (0 is the first round), and a result with the note
+ * "exit: <reason>". An abort or a cancelled token ends it at once, in any step; nothing is kept then.
  * \param ret_report  may be NULL; not written when this returns MEND_EINVAL
  * Returns as mend_boundary_call; MEND_EINVAL also when max_refinements is above 0 and evaluate or build_prompt are
  * missing. */
@@ -188,9 +190,10 @@ typedef struct mend_plan {
 
 /**
  * Plans and carries out. Each step passes the boundary as `meta:<name>` with args {"prompt":..., "tool":...,
- * "args":..., "context":...}, which a hook may redirect. A failed or cancelled step does not stop the others; an abort
+ * "args":..., "context":...}, which a hook may redirect (prompt and tool to a string or null, the others to an object,
+ * else the step fails, "bad_redirect"). A failed or cancelled step does not stop the others; an abort
  * does, unless it is confined, and so do a scope that was left and running out of memory. A step whose tool's call was
- * escalated is escalated too.
+ * escalated is escalated too, and so is the plan: by the hook that asked, if it was not the tool.
  *
  * After a step whose confidence is below the threshold, while steps remain and max_redecompositions is not reached,
  * `metacognition.redecomposition_triggered` is published and the planner is asked for others in their place. When it

@@ -74,7 +74,7 @@ MEND_API void mend_healing_runner_release(mend_healing_runner *runner);
 typedef struct mend_healing_report {
   size_t size;
   mend_status status; /**< MEND_OK; MEND_ABORTED when the run was aborted; else why entering failed: no body ran */
-  mend_error error;   /**< a sentence for that */
+  mend_error error;   /**< a sentence for that: "aborted by <source>: <reason>" of an aborted run; cut at 255 bytes */
   uint64_t detections;
   uint64_t actions;
   uint64_t abandoned;      /**< calls, and tools of calls that have ended, that still ran when exit_grace_s was over */

@@ -45,7 +45,8 @@ typedef struct mend_journal_options {
   const char *path;    /**< created with mode 0600 when it does not exist; NULL: `fd` is used */
   int fd;              /**< an open descriptor, borrowed, when path is NULL; default -1 */
   const char *pattern; /**< one pattern, as for mend_bus_subscribe: a topic, "tool.*" or "*"; NULL is "*", all events */
-  bool content;        /**< full arguments and results; default true. Off: hashes and previews */
+  bool content;        /**< full arguments and results; default true. Off: as in mend_json_view_options, which saves
+                            space and is no privacy */
   mend_fsync fsync;    /**< default none */
   double interval_s;   /**< for MEND_FSYNC_INTERVAL; > 0; default 1 */
 } mend_journal_options;
@@ -77,7 +78,7 @@ typedef struct mend_journal_stats {
   uint64_t bytes;
   uint64_t lost; /**< events that could not be written */
 } mend_journal_stats;
-/** Set ret_stats->size before the call. */
+/** Set ret_stats->size before the call: with size 0 nothing is filled in. */
 MEND_API void mend_journal_get_stats(mend_journal *journal, mend_journal_stats *ret_stats);
 
 /* ---- Reading ----------------------------------------------------------------------------------------------- */

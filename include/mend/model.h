@@ -159,10 +159,11 @@ typedef struct mend_usage {
   uint64_t input, output, cached_input, reasoning;
 } mend_usage;
 
-/** What came back. Start from MEND_REPLY_INIT; texts are its own, freed by mend_reply_clear. */
+/** What came back. Start from MEND_REPLY_INIT; texts are its own, freed by mend_reply_clear. Those that are not absent
+ * end in a NUL, but for the texts of its parts. */
 struct mend_reply {
   size_t size;
-  mend_str text;          /**< all text parts together, NUL-terminated; "" when there is none */
+  mend_str text;          /**< all text parts together; "" when there is none */
   mend_str thinking;      /**< absent: none */
   const mend_part *parts; /**< the turn as it came, calls among them */
   size_t part_count;

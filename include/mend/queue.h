@@ -63,7 +63,7 @@ MEND_API mend_status mend_queue_next(mend_queue *queue, mend_event **ret_event);
 /** The same, waiting up to `ns` of real time (MEND_NEVER: for ever) for an event to come or the queue to be stopped. */
 MEND_API mend_status mend_queue_wait(mend_queue *queue, uint64_t ns, mend_event **ret_event);
 
-/** Set size before the call. */
+/** Set size before the call: with size 0 nothing is filled in. */
 typedef struct mend_queue_stats {
   size_t size;
   uint64_t taken;   /**< events that came in, those that drop_oldest dropped later included */

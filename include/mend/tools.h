@@ -82,11 +82,11 @@ MEND_API mend_str mend_call_note(const mend_call *call);    /**< of the retry fl
 MEND_API uint32_t mend_call_attempt(const mend_call *call); /**< from 1 */
 MEND_API mend_token *mend_call_token(const mend_call *call);
 MEND_API void *mend_call_state(const mend_call *call); /**< the boundary's `state` */
-/** The result: JSON, copied. Once; a second one, or one after an error, is MEND_EEXIST. Not JSON: MEND_ESYNTAX, and the
- * call fails with error_type "bad_result". MEND_ECANCELLED when the call has been cancelled meanwhile and ended without
- * it; one that is cancelled between its answer (MEND_OK) and its end is cancelled too, and `tool.cancelled` says
- * late_result. From an asynchronous tool the call may go on in here (hooks, events, what mend_boundary_start was given): hold no
- * lock. */
+/** The result: JSON, copied. Once; a second one, or one after an error, is MEND_EEXIST. Not JSON: MEND_ESYNTAX, and
+ * the call fails with error_type "bad_result". MEND_ECANCELLED when the call has been cancelled meanwhile and ended
+ * without it; one that is cancelled between its answer (MEND_OK) and its end is cancelled too, and `tool.cancelled`
+ * says late_result. From an asynchronous tool the call may go on in here (hooks, events, what mend_boundary_start was
+ * given): hold no lock. */
 MEND_API mend_status mend_call_succeed(mend_call *call, mend_str result);
 /** The same for plain text, which becomes a JSON string. */
 MEND_API mend_status mend_call_succeed_text(mend_call *call, mend_str text);
@@ -112,12 +112,15 @@ MEND_API mend_call *mend_call_retain(mend_call *call);
 MEND_API void mend_call_release(mend_call *call);
 
 /** Where a tool runs. Callers of a tool need not know. A call of one that is not blocking ends at once when it is
- * cancelled, whatever its tool does; the tool is told by its token, and may run on. */
+ * cancelled, whatever its tool does (one exception: MEND_TOOL_POOLED); the tool is told by its token, and may run
+ * on. */
 typedef enum mend_tool_kind {
   MEND_TOOL_BLOCKING = 0, /**< on the caller's thread */
-  /** On a worker thread of the registry's pool, where all signals are blocked; called from one of them, there and then,
-   * as a blocking one, so that a pool cannot wait for itself (the pools of two registries whose tools call one another
-   * can wait for each other). The call goes on when execute has returned. */
+  /** On a worker thread of the registry's pool, where all signals are blocked. The call goes on when execute has
+   * returned. A worker that waits for pooled calls (mend_boundary_call, mend_boundary_call_all, a flow) runs those
+   * itself that no worker is free for, so that pools cannot wait for themselves: such a call, when it is cancelled,
+   * ends for who waits when its tool has returned. A tool that waits by other means for what takes a pooled call,
+   * such as a `done`, needs a worker that is free. */
   MEND_TOOL_POOLED,
   /** Begins on the caller's thread and answers later, from any thread, or at once. The call goes on when it is answered
    * and execute has returned, which it should do soon. */
@@ -135,10 +138,15 @@ typedef struct mend_tool {
   mend_status (*execute)(void *ctx, mend_call *call);
   void (*destroy)(void *ctx); /**< called once, when the tool is removed and no call of it runs; may be NULL */
   mend_tool_kind kind;
+  /** For models: what it does. An agent without a list of its own is told of all tools that have one
+   * (mend_agent_options). NULL: none. */
+  const char *description;
+  const char *schema; /**< for models: JSON Schema of its arguments, an object; NULL: {"type":"object"} */
+  bool strict;        /**< for models: the provider is to keep to the schema, where it can */
 } mend_tool;
 
 #define MEND_TOOL_INIT                                                                                                 \
-  { sizeof(mend_tool), NULL, MEND_EFFECT_IRREVERSIBLE, NULL, NULL, MEND_TOOL_BLOCKING }
+  { sizeof(mend_tool), NULL, MEND_EFFECT_IRREVERSIBLE, NULL, NULL, MEND_TOOL_BLOCKING, NULL, NULL, false }
 
 /** A registry of tools, by name. Reference-counted; may be shared by boundaries and changed while calls run. With its
  * last reference, which a call that runs has too, the threads of its pool end; on one of them that is a moment later.
@@ -148,7 +156,9 @@ typedef struct mend_tools mend_tools;
 MEND_API mend_status mend_tools_new(const mend_allocator *allocator, mend_tools **ret_tools);
 MEND_API mend_tools *mend_tools_retain(mend_tools *tools);
 MEND_API void mend_tools_release(mend_tools *tools);
-/** Errors: MEND_EINVAL, MEND_EEXIST when there is one of this name, MEND_ENOMEM; destroy is then not called. */
+/** Errors: MEND_EINVAL (the sentence names the member; a schema that is no JSON object, with line and column, or that
+ * has no description beside it), MEND_EEXIST when there is one of this name, MEND_ENOMEM; destroy is then not called.
+ */
 MEND_API mend_status mend_tools_add(mend_tools *tools, const mend_tool *tool, void *ctx, mend_error *error);
 /** MEND_ENOENT when there is none. A tool may remove itself while it runs. */
 MEND_API mend_status mend_tools_remove(mend_tools *tools, mend_str name);
@@ -156,9 +166,9 @@ MEND_API mend_status mend_tools_remove(mend_tools *tools, mend_str name);
 MEND_API mend_status mend_tools_effect(mend_tools *tools, mend_str name, mend_effect *ret_effect);
 /** The registry's pool for pooled tools: how many threads at most, made when they are needed, and how many calls may
  * wait for one (a call beyond fails with error_type "pool_full", one for which no thread can be made with
- * "MEND_ENOMEM"). Default 8 threads, 65,536 calls. A registry that has threads does not survive fork: the child must
- * not call its pooled tools, nor release it. \param threads  1..256. \param waiting  1..2^20. Errors: MEND_EINVAL;
- * MEND_EEXIST when a pooled tool has been called already. */
+ * "MEND_ENOMEM"; those that a worker waits for are not counted). Default 8 threads, 65,536 calls. A registry that has
+ * threads does not survive fork: the child must not call its pooled tools, nor release it. \param threads  1..256.
+ * \param waiting  1..2^20. Errors: MEND_EINVAL; MEND_EEXIST when a pooled tool has been called already. */
 MEND_API mend_status mend_tools_set_pool(mend_tools *tools, uint32_t threads, uint32_t waiting, mend_error *error);
 
 #ifdef __cplusplus

@@ -61,7 +61,9 @@ MEND_API const char *mend_rung_name(mend_rung rung);
 typedef struct mend_detection {
   size_t size;
   uint64_t id;       /**< unique in the run, from 1 */
-  mend_str detector; /**< the watchdog's name: "stall", "loop", "regression", ... */
+  /** The watchdog's name: "stall", "loop", "regression", ... Of a detection got from mend_watch_next this and the texts
+   * below end in a NUL, unless they are absent. */
+  mend_str detector;
   mend_str run_id;
   uint64_t cause_seq;   /**< seq of the event that completed the evidence; 0 when a deadline passed */
   uint64_t detected_ns; /**< when the evidence was complete: the event's monotonic time, or the deadline */
@@ -78,7 +80,7 @@ typedef struct mend_detection {
   mend_str last_call;
   uint64_t count;    /**< how often it happened; 0 when that is no question */
   uint64_t period;   /**< length of a cycle; 0 when there is none */
-  mend_str evidence; /**< JSON array, redacted, up to MEND_DETECTION_JSON_MAX bytes; absent: none */
+  mend_str evidence; /**< JSON array, up to MEND_DETECTION_JSON_MAX bytes; absent: none */
   mend_str steer;    /**< what might help, as a sentence for the agent; absent: none */
   mend_str payload;  /**< JSON object: the detector's own fields, up to MEND_DETECTION_JSON_MAX bytes; absent: {} */
 
@@ -108,9 +110,11 @@ typedef struct mend_emitter mend_emitter;
 
 /**
  * Appends a detection to the run's log; to be called from a watchdog's event or expire, with the emitter it was given.
- * The reason stands in for a summary that is absent. Errors: MEND_EINVAL (size 0, no reason, evidence or payload not
- * JSON of the right kind), MEND_ELIMIT (evidence or payload too long), MEND_ENOMEM, MEND_ECLOSED from the last expire,
- * when the watch is being closed; a watchdog returns them.
+ * The reason stands in for a summary that is absent. In summary, evidence, steer and payload what looks like a secret
+ * is covered by three stars, in JSON in strings too: "password":"***", sk-***, Bearer *** (docs/evidence.md has all of
+ * it); what looks like none is copied as it is. Errors: MEND_EINVAL (size 0, no reason, evidence or payload not JSON of
+ * the right kind), MEND_ELIMIT (evidence or payload too long), MEND_ENOMEM, MEND_ECLOSED from the last expire,
+ * when the watch is being closed; a watchdog returns them. What it gave wrongly is logged as a sentence.
  */
 MEND_API mend_status mend_emit(mend_emitter *emitter, const mend_detection *detection);
 
@@ -121,8 +125,8 @@ MEND_API mend_status mend_emit(mend_emitter *emitter, const mend_detection *dete
 typedef struct mend_watchdog_vtable {
   size_t size;
   const char *name;   /**< the detector's name; 1..63 of a-z, 0-9, '_', '.', '-' */
-  const char *topics; /**< what it wants to see: topics or prefixes separated by blanks, "tool.* model.usage"; "*", or
-                         absent: all */
+  const char *topics; /**< what it wants to see: topics or prefixes separated by blanks, no commas:
+                         "tool.* model.usage"; "*", or absent: all */
   /** State for one run, made when the run is first watched. Default: the context is the state (then for all runs). */
   mend_status (*open)(void *ctx, mend_run *run, void **ret_state);
   /** An event of the run, of one of the topics. Default: nothing. */

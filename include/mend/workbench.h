@@ -57,6 +57,18 @@ typedef struct mend_span {
   uint32_t detections; /**< that name it as their last call; of a run all */
 } mend_span;
 
+/**
+ * A span for other programs: one JSON object on one line. Its members, in this order, without those that are absent:
+ * trace_id, span_id, parent_span_id (hexadecimal), kind, name, run_id, call (a number, as `within` in events),
+ * started_at, ended_at (seconds since 1970, as `ts` in events), duration_ms, attempts (of a call), status, detections.
+ * A span leads to its events by span_id.
+ * \param ret_json  NUL-terminated, the caller's; free it with mend_free(allocator, ...)
+ * \param ret_len  may be NULL
+ * Errors: MEND_ENOMEM, MEND_EINVAL for NULL and for a span that has no kind or whose size was never set.
+ */
+MEND_API mend_status mend_span_to_json(const mend_span *span, const mend_allocator *allocator, char **ret_json,
+                                       size_t *ret_len);
+
 typedef struct mend_tracer_options {
   size_t size;
   /** Spans open at once, and runs known, 1..2^20; default 65,536. Beyond, the run that was heard of longest ago is
@@ -85,8 +97,8 @@ MEND_API void mend_tracer_free(mend_tracer *tracer);
  * ends it. */
 MEND_API void mend_tracer_each(mend_tracer *tracer, bool (*visit)(void *ctx, const mend_span *span), void *ctx);
 /** The spans that are kept as a tree with a time line, for people: each run to its own scale, runs that work for one of
- * its calls under that call. \param run_id  only that run; NULL: all. *ret_text is the caller's, to be freed with
- * mend_free(allocator, ...). Errors: MEND_ENOMEM. */
+ * its calls under that call; a call that succeeded is "ok". \param run_id  only that run; NULL: all. *ret_text is the
+ * caller's, to be freed with mend_free(allocator, ...). Errors: MEND_ENOMEM. */
 MEND_API mend_status mend_tracer_draw(mend_tracer *tracer, const char *run_id, const mend_allocator *allocator,
                                       char **ret_text);
 /** Set size before the call. */

@@ -1,4 +1,5 @@
 #include "program/base/json_fields.h"
+#include "core/text.h"
 
 static void forget(json_field *fields, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -98,10 +99,7 @@ bool json_string_is(mend_str value, mend_str text) {
   return mend__json_is_string(value) && mend_str_equal(mend__json_inside(value), text);
 }
 
-bool json_string_ends_with(mend_str value, mend_str end) {
-  const mend_str inside = mend__json_inside(value);
-  return inside.len >= end.len && memcmp(inside.ptr + inside.len - end.len, end.ptr, end.len) == 0;
-}
+bool json_string_ends_with(mend_str value, mend_str end) { return mend__ends_with(mend__json_inside(value), end); }
 
 bool json_string_is_any_of(mend_str value, const char *const *texts) {
   for (; *texts != NULL; texts++) {
@@ -113,8 +111,7 @@ bool json_string_is_any_of(mend_str value, const char *const *texts) {
 bool json_string_begins_with_any_of(mend_str value, const char *const *beginnings) {
   const mend_str inside = mend__json_inside(value);
   for (; *beginnings != NULL; beginnings++) {
-    const size_t len = strlen(*beginnings);
-    if (inside.len >= len && memcmp(inside.ptr, *beginnings, len) == 0) return true;
+    if (mend__begins_with(inside, mend_str_from(*beginnings))) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #include "program/cli/replay_commands.h"
 
 #include "core/reason.h"
+#include "program/base/begun_file.h"
 #include "program/cli/arguments.h"
 #include "program/replay/journal_writer.h"
 #include "program/replay/listen.h"
@@ -47,14 +48,13 @@ static void help(FILE *out) {
 }
 
 static int set_target(void *ctx, const char *text) {
-  static const char *const names[] = {"journal", "otlp", NULL};
   arguments *to = ctx;
   if (strcmp(text, "journal") == 0) {
     to->to = TARGET_JOURNAL;
   } else if (strcmp(text, "otlp") == 0) {
     to->to = TARGET_OTLP;
   } else {
-    return cli_unknown("format", text, names, "mend replay convert --help");
+    return cli_fail("unknown format \"%s\", expected --to journal or --to otlp", text);
   }
   return CLI_FINE;
 }
@@ -79,6 +79,7 @@ typedef struct conversion {
   otlp_writer *spans;
   journal_writer journal;
   bool has_clock, tells_progress; /* of the recording */
+  uint64_t end_ns;                /* likewise */
   int reason;                     /* errno, once the output cannot be written any more */
 } conversion;
 
@@ -103,6 +104,13 @@ static mend_status write_event(void *ctx, const mend_event *event) {
   return note_reason(of, of->spans != NULL ? otlp_writer_event(of->spans, event)
                                            : journal_writer_event(&of->journal, event));
 }
+
+static mend_status write_tick(void *ctx, const stage *on) {
+  conversion *of = ctx;
+  return of->spans == NULL ? note_reason(of, journal_writer_tick(&of->journal, on->now_ns)) : MEND_OK;
+}
+
+static void note_end(void *ctx, uint64_t end_ns) { ((conversion *)ctx)->end_ns = end_ns; }
 
 /* What the target does not hold, in a line each. */
 static void tell_changes(const conversion *of) {
@@ -137,7 +145,9 @@ static int tell_lost_output(const arguments *given, int reason) {
 }
 
 static mend_status finish(conversion *of) {
-  mend_status status = of->spans != NULL ? otlp_writer_finish(of->spans) : MEND_OK;
+  if (of->spans != NULL) otlp_writer_until(of->spans, of->end_ns);
+  mend_status status =
+      of->spans != NULL ? otlp_writer_finish(of->spans) : journal_writer_finish(&of->journal, of->end_ns);
   if (status == MEND_OK && fflush(of->out) != 0) status = MEND_ECLOSED;
   return note_reason(of, status);
 }
@@ -150,7 +160,8 @@ static int tell(const conversion *of, mend_status status, const mend__buffer *fa
 }
 
 static int play(conversion *of) {
-  const replay_listener listener = {.topics = "*", .begin = begin, .event = write_event, .ctx = of};
+  const replay_listener listener = {
+      .topics = "*", .begin = begin, .event = write_event, .tick = write_tick, .end = note_end, .ctx = of};
   const bool progress = isatty(STDERR_FILENO) == 1 && isatty(fileno(of->out)) == 0;
   mend__buffer failure;
   mend__buffer_init(&failure, NULL);
@@ -162,21 +173,32 @@ static int play(conversion *of) {
   return result;
 }
 
+static int write_to(conversion *of) {
+  journal_writer_init(&of->journal, of->out);
+  of->spans = of->given->to == TARGET_OTLP ? otlp_writer_new(of->out) : NULL;
+  const int result = of->given->to == TARGET_OTLP && of->spans == NULL ? cli_out_of_memory() : play(of);
+  otlp_writer_free(of->spans);
+  journal_writer_free(&of->journal);
+  return result;
+}
+
+/* The file is new, and half a recording is none. */
+static int write_file(conversion *of) {
+  const char *path = of->given->output;
+  of->out = fopen(path, "wxe");
+  if (of->out == NULL) return cli_fail("%s: %s", path, mend__reason(errno));
+  int result = begun_file_guard(path) == MEND_OK ? write_to(of) : cli_fail("signals: %s", mend__reason(errno));
+  if (fclose(of->out) != 0 && result == CLI_FINE) result = tell_lost_output(of->given, errno);
+  if (result != CLI_FINE) unlink(path);
+  begun_file_release();
+  return result;
+}
+
 static int convert(const arguments *given) {
   conversion of = {.given = given, .out = stdout};
-  if (given->output != NULL) of.out = fopen(given->output, "wxe");
-  if (of.out == NULL) return cli_fail("%s: %s", given->output, mend__reason(errno));
-  journal_writer_init(&of.journal, of.out);
-  of.spans = given->to == TARGET_OTLP ? otlp_writer_new(of.out) : NULL;
-  int result = given->to == TARGET_OTLP && of.spans == NULL ? cli_out_of_memory() : play(&of);
-  otlp_writer_free(of.spans);
-  journal_writer_free(&of.journal);
-  if (given->output == NULL) {
-    errno = of.reason; /* for cli_finish */
-    return result;
-  }
-  if (fclose(of.out) != 0 && result == CLI_FINE) result = tell_lost_output(given, errno);
-  if (result != CLI_FINE) unlink(given->output); /* it is new, and half a recording is none */
+  if (given->output != NULL) return write_file(&of);
+  const int result = write_to(&of);
+  errno = of.reason; /* for cli_finish */
   return result;
 }
 

@@ -28,6 +28,8 @@ static void help(FILE *out) {
         "Each line is a call with what came of it; in front of it:\n"
         "  ~  the same call came to something else     <  only the left run made it\n"
         "  |  different calls at the same place        >  only the right run made it\n"
+        "  ?  the same call, but of an answer only a hash was recorded, and the hashes differ:\n"
+        "     times or ids may be all that is different\n"
         "\n"
         "Times and ids in arguments and results do not count, nor does the order of\n"
         "members. Runs are paired by their ids, the others in their order.\n"

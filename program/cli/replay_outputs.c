@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static mend_status add(replay_plan *plan, report_kind *kind, FILE *out, const char *path) {
   if (kind == NULL) return MEND_ENOMEM;
@@ -91,15 +92,25 @@ int replay_outputs_open_swept(replay_plan *plan, const replay_arguments *given) 
   return given->html != NULL ? add_page(plan, given, &given->sweep) : CLI_FINE;
 }
 
+/* Half a report would be taken for a whole one. */
+static int close_file(FILE *out, const char *path) {
+  const int reason = errno;
+  const bool lost = ferror(out) != 0;
+  struct stat about;
+  const bool removable = fstat(fileno(out), &about) == 0 && S_ISREG(about.st_mode);
+  const bool closed = fclose(out) == 0;
+  if (closed && !lost) return CLI_FINE;
+  const int result = cli_fail("%s: %s", path, mend__reason(lost ? reason : errno));
+  if (removable) unlink(path);
+  return result;
+}
+
 int replay_outputs_close(replay_plan *plan) {
   int result = CLI_FINE;
   for (size_t i = 0; i < plan->output_count; i++) {
-    FILE *out = plan->outputs[i].out;
     const char *path = plan->outputs[i].path;
     mend__free(NULL, plan->outputs[i].kind);
-    if (path == NULL) continue;
-    const bool lost = ferror(out) != 0;
-    if (fclose(out) != 0 || lost) result = cli_fail("%s: %s", path, mend__reason(errno));
+    if (path != NULL && close_file(plan->outputs[i].out, path) != CLI_FINE) result = CLI_FAILED;
   }
   return result;
 }

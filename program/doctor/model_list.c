@@ -27,10 +27,9 @@ const char *model_list_instead(mend_str body) {
 
 /* Whether a string is the model's id, as it is or in a path: "models/gemini-2.5-pro". */
 static bool names(const mend_json *json, const char *id) {
-  const size_t len = strlen(id);
-  const mend_str text = json->slice;
-  if (text.len < len || memcmp(text.ptr + text.len - len, id, len) != 0) return false;
-  return text.len == len || text.ptr[text.len - len - 1] == '/';
+  const mend_str text = json->slice, end = mend_str_from(id);
+  if (!mend__ends_with(text, end)) return false;
+  return text.len == end.len || text.ptr[text.len - end.len - 1] == '/';
 }
 
 bool model_list_may_have(mend_str body, const char *id) {

@@ -1,5 +1,6 @@
 #include "program/fault_server/question.h"
 
+#include "core/text.h"
 #include "program/base/json_fields.h"
 #include "program/fault_server/dialect.h"
 
@@ -21,11 +22,6 @@ bool question_failed(const question *asked) {
 }
 
 /* ---- Where it goes ------------------------------------------------------------------------------------------ */
-
-static bool ends_with(mend_str text, const char *end) {
-  const size_t len = strlen(end);
-  return text.len >= len && memcmp(text.ptr + text.len - len, end, len) == 0;
-}
 
 /* Takes "models/NAME:method" apart, as Gemini writes it; false for anything else. */
 static bool read_gemini_path(question *asked, mend_str path) {
@@ -61,7 +57,8 @@ static const route routes[] = {
 static void find_route(question *asked, const http_request *request, mend_str path) {
   if (read_gemini_path(asked, path)) return;
   for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-    if (!ends_with(path, routes[i].end) || !mend_str_equal(request->method, mend_str_from(routes[i].method))) continue;
+    const bool is_there = mend__ends_with(path, mend_str_from(routes[i].end));
+    if (!is_there || !mend_str_equal(request->method, mend_str_from(routes[i].method))) continue;
     asked->kind = routes[i].kind;
     asked->dialect = routes[i].dialect;
     break;
@@ -73,7 +70,7 @@ static void find_route(question *asked, const http_request *request, mend_str pa
 static void find_key(question *asked, const http_request *request, mend_str query) {
   const mend_str bearer = MEND_STR("Bearer "), parameter = MEND_STR("key=");
   const mend_str authorization = http_request_field(request, "authorization");
-  if (authorization.len > bearer.len && memcmp(authorization.ptr, bearer.ptr, bearer.len) == 0) {
+  if (authorization.len > bearer.len && mend__begins_with(authorization, bearer)) {
     asked->key = (mend_str){authorization.ptr + bearer.len, authorization.len - bearer.len};
   }
   if (asked->key.ptr == NULL) asked->key = http_request_field(request, "x-api-key");

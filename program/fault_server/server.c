@@ -2,6 +2,7 @@
 
 #include "core/memory.h"
 #include "core/reason.h"
+#include "core/text.h"
 #include "program/fault_server/compose.h"
 #include "program/fault_server/connection.h"
 #include "program/fault_server/faults.h"
@@ -37,7 +38,7 @@ typedef struct target {
 /* "http://host/path", as proxies are asked, is "/path". */
 static mend_str without_host(mend_str text) {
   const mend_str scheme = MEND_STR("http://");
-  if (text.len < scheme.len || memcmp(text.ptr, scheme.ptr, scheme.len) != 0) return text;
+  if (!mend__begins_with(text, scheme)) return text;
   const char *slash = memchr(text.ptr + scheme.len, '/', text.len - scheme.len);
   return slash != NULL ? (mend_str){slash, (size_t)(text.ptr + text.len - slash)} : MEND_STR("/");
 }
@@ -50,7 +51,7 @@ static target take_apart(mend_str text) {
     parts.query = (mend_str){mark + 1, (size_t)(parts.path.ptr + parts.path.len - mark - 1)};
     parts.path.len = (size_t)(mark - parts.path.ptr);
   }
-  if (parts.path.len < prefix.len || memcmp(parts.path.ptr, prefix.ptr, prefix.len) != 0) return parts;
+  if (!mend__begins_with(parts.path, prefix)) return parts;
   const mend_str rest = {parts.path.ptr + prefix.len, parts.path.len - prefix.len};
   const char *slash = memchr(rest.ptr, '/', rest.len);
   parts.faults = (mend_str){rest.ptr, slash != NULL ? (size_t)(slash - rest.ptr) : rest.len};
@@ -86,7 +87,7 @@ static void choose_json(choosing *to, mend_str json) {
 
 static void choose_by_model(choosing *to, mend_str model) {
   const mend_str prefix = MEND_STR("fault:");
-  if (model.len < prefix.len || memcmp(model.ptr, prefix.ptr, prefix.len) != 0) return;
+  if (!mend__begins_with(model, prefix)) return;
   choose(to, (mend_str){model.ptr + prefix.len, model.len - prefix.len});
 }
 

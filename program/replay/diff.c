@@ -4,9 +4,16 @@
 
 /* ---- Aligning two runs ------------------------------------------------------------------------------------- */
 
-static bool same_call(const step *left, const step *right) { return mend_hash_equal(left->key, right->key); }
+static bool same_call(const step *left, const step *right) { return step_hash_equal(left->key, right->key); }
 
-static bool same_answer(const step *left, const step *right) { return mend_hash_equal(left->answer, right->answer); }
+static bool same_answer(const step *left, const step *right) { return step_hash_equal(left->answer, right->answer); }
+
+/* Of two equal calls. */
+static diff_mark mark_answers(const step *left, const step *right) {
+  if (same_answer(left, right)) return DIFF_SAME;
+  const bool is_sure = left->end != right->end || step_hash_comparable(left->answer, right->answer);
+  return is_sure ? DIFF_OTHER_ANSWER : DIFF_OTHER_HASH;
+}
 
 static size_t count_same(const step_run *left, const step_run *right) {
   size_t i = 0;
@@ -43,10 +50,9 @@ static void find_longest(stretch *of) {
 }
 
 static void add_line(diff_pair *pair, diff_mark mark, const step *left, const step *right) {
-  diff_line *last = pair->count > 0 ? &pair->lines[pair->count - 1] : NULL;
-  if (mark == DIFF_RIGHT_ONLY && last != NULL && last->mark == DIFF_LEFT_ONLY) {
-    *last = (diff_line){DIFF_CHANGED, last->left, right};
-    return;
+  if (mark == DIFF_RIGHT_ONLY && pair->count > 0 && pair->lines[pair->count - 1].mark == DIFF_LEFT_ONLY) {
+    left = pair->lines[--pair->count].left;
+    mark = DIFF_CHANGED;
   }
   pair->lines[pair->count++] = (diff_line){mark, left, right};
 }
@@ -65,8 +71,7 @@ static void follow_longest(const stretch *of, diff_pair *pair) {
     const bool both = i < of->left_count && j < of->right_count;
     if (both && same_call(&of->left[i], &of->right[j])) {
       add_gap(pair, &of->left[left_gap], i - left_gap, &of->right[right_gap], j - right_gap);
-      const bool same = same_answer(&of->left[i], &of->right[j]);
-      add_line(pair, same ? DIFF_SAME : DIFF_OTHER_ANSWER, &of->left[i], &of->right[j]);
+      add_line(pair, mark_answers(&of->left[i], &of->right[j]), &of->left[i], &of->right[j]);
       left_gap = ++i;
       right_gap = ++j;
     } else if (j == of->right_count || (i < of->left_count && *longest_at(of, i + 1, j) >= *longest_at(of, i, j + 1))) {
@@ -82,6 +87,7 @@ static void count_marks(diff_pair *pair) {
   for (size_t i = 0; i < pair->count; i++) {
     const diff_mark mark = pair->lines[i].mark;
     pair->other_answers += mark == DIFF_OTHER_ANSWER;
+    pair->other_hashes += mark == DIFF_OTHER_HASH;
     pair->changed += mark == DIFF_CHANGED;
     pair->left_only += mark == DIFF_LEFT_ONLY;
     pair->right_only += mark == DIFF_RIGHT_ONLY;

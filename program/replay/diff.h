@@ -10,6 +10,7 @@ enum { DIFF_ALIGNED_MAX = 2000 };
 typedef enum diff_mark {
   DIFF_SAME,
   DIFF_OTHER_ANSWER, /* the same call, which came to something else */
+  DIFF_OTHER_HASH,   /* the same call; of an answer only the exact hash is known: times may be all that differs */
   DIFF_CHANGED,      /* different calls at the same place */
   DIFF_LEFT_ONLY,
   DIFF_RIGHT_ONLY
@@ -28,7 +29,7 @@ typedef struct diff_pair {
   diff_line *lines; /* from the first difference on */
   size_t count;
   size_t left_rest, right_rest; /* calls behind that were not aligned */
-  size_t other_answers, changed, left_only, right_only;
+  size_t other_answers, other_hashes, changed, left_only, right_only;
 } diff_pair;
 
 typedef struct diff {

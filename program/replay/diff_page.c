@@ -28,6 +28,7 @@ static const char *mark_word(diff_mark mark) {
   switch (mark) {
   case DIFF_SAME: return "same";
   case DIFF_OTHER_ANSWER: return "other_answer";
+  case DIFF_OTHER_HASH: return "other_hash";
   case DIFF_CHANGED: return "other_call";
   case DIFF_LEFT_ONLY: return "left_only";
   case DIFF_RIGHT_ONLY: return "right_only";
@@ -39,11 +40,12 @@ static char mark_sign(diff_mark mark) {
   switch (mark) {
   case DIFF_SAME: return ' ';
   case DIFF_OTHER_ANSWER: return '~';
+  case DIFF_OTHER_HASH: return '?';
   case DIFF_CHANGED: return '|';
   case DIFF_LEFT_ONLY: return '<';
   case DIFF_RIGHT_ONLY: return '>';
   }
-  return '?';
+  return ' ';
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------- */
@@ -160,6 +162,7 @@ static void put_counts(const diff_pair *pair, mend__buffer *page) {
     size_t count;
     const char *what;
   } counts[] = {{pair->other_answers, "same call, other answer"},
+                {pair->other_hashes, "same call, other hash of its answer"},
                 {pair->changed, "other call"},
                 {pair->left_only, "only left"},
                 {pair->right_only, "only right"}};
@@ -247,10 +250,10 @@ static void add_pairs(const diff *of, mend__buffer *page) {
     mend__buffer_char(page, ',');
     add_run("right_run", pair->right, page);
     mend__buffer_printf(page,
-                        ",\"same\":%zu,\"differs\":%s,\"other_answers\":%zu,\"other_calls\":%zu,\"left_only\":%zu,"
-                        "\"right_only\":%zu,\"not_compared\":%zu,\"lines\":[",
-                        pair->same, pair->differs ? "true" : "false", pair->other_answers, pair->changed,
-                        pair->left_only, pair->right_only, pair->left_rest + pair->right_rest);
+                        ",\"same\":%zu,\"differs\":%s,\"other_answers\":%zu,\"other_hashes\":%zu,\"other_calls\":%zu,"
+                        "\"left_only\":%zu,\"right_only\":%zu,\"not_compared\":%zu,\"lines\":[",
+                        pair->same, pair->differs ? "true" : "false", pair->other_answers, pair->other_hashes,
+                        pair->changed, pair->left_only, pair->right_only, pair->left_rest + pair->right_rest);
     for (size_t j = 0; j < pair->count; j++) {
       if (j > 0) mend__buffer_char(page, ',');
       mend__buffer_printf(page, "{\"is\":\"%s\"", mark_word(pair->lines[j].mark));

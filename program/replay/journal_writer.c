@@ -41,5 +41,26 @@ mend_status journal_writer_event(void *ctx, const mend_event *event) {
     mend__event_write(line, event, false);
   }
   if (!writer->has_clock) leave_out_time(line);
+  writer->last_ns = event->wall_ns;
   return line->failed ? MEND_ENOMEM : write_line(writer, mend__buffer_text(line));
+}
+
+/* A line that moves the time. */
+static mend_status write_time(journal_writer *writer, uint64_t wall_ns, const char *topic) {
+  mend__buffer *line = &writer->line;
+  if (!writer->has_clock) return MEND_OK;
+  mend__buffer_clear(line);
+  mend__buffer_str(line, MEND_STR("{\"ts\":"));
+  mend__buffer_seconds(line, wall_ns);
+  mend__buffer_printf(line, ",\"topic\":\"%s\"}", topic);
+  writer->last_ns = wall_ns;
+  return line->failed ? MEND_ENOMEM : write_line(writer, mend__buffer_text(line));
+}
+
+mend_status journal_writer_tick(journal_writer *writer, uint64_t wall_ns) {
+  return write_time(writer, wall_ns, "tick");
+}
+
+mend_status journal_writer_finish(journal_writer *writer, uint64_t end_ns) {
+  return end_ns > writer->last_ns ? write_time(writer, end_ns, "recording.source") : MEND_OK;
 }

@@ -10,6 +10,7 @@
 typedef struct journal_writer {
   FILE *out; /* borrowed */
   bool has_clock;
+  uint64_t last_ns; /* the time of the last line */
   mend__buffer line;
 } journal_writer;
 
@@ -19,5 +20,9 @@ void journal_writer_free(journal_writer *writer);
 mend_status journal_writer_begin(journal_writer *writer, bool has_clock, bool tells_progress);
 /* Takes an event, on one thread. Errors as above. */
 mend_status journal_writer_event(void *writer, const mend_event *event);
+/* Time passes. Errors as above. */
+mend_status journal_writer_tick(journal_writer *writer, uint64_t wall_ns);
+/* The recording ended then, which may be after its last event. Errors as above. */
+mend_status journal_writer_finish(journal_writer *writer, uint64_t end_ns);
 
 #endif

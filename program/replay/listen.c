@@ -24,6 +24,12 @@ static mend_status hear(void *ctx, const mend_event *event) {
   return of->failure;
 }
 
+static mend_status pass_tick(void *ctx, const stage *on) {
+  listening *of = ctx;
+  if (of->failure == MEND_OK) of->failure = of->to->tick(of->to->ctx, on);
+  return of->failure;
+}
+
 static mend_status attach(void *ctx, stage *on) {
   listening *of = ctx;
   of->on = on;
@@ -58,11 +64,13 @@ mend_status replay_listen(const char *path, const replay_listener *listener, boo
                                     .reports = &told,
                                     .progress = streams.progress,
                                     .attach = attach,
+                                    .tick = listener->tick != NULL ? pass_tick : NULL,
                                     .attach_ctx = &of};
   replay_summary summary;
   mend_status status = open_notes(&outs.each[notes], &told);
   if (status == MEND_OK) status = replay_play(path, &settings, &summary, failure);
   if (status == MEND_OK) status = of.failure;
+  if (status == MEND_OK && listener->end != NULL) listener->end(listener->ctx, summary.end_ns);
   reports_free(&told);
   file_outlets_close(&outs);
   outlets_free(&streams);

@@ -11,6 +11,10 @@ typedef struct replay_listener {
   mend_status (*begin)(void *ctx, const stage *on);
   /* Each event. MEND_ECLOSED when what is made of it cannot be written. */
   mend_status (*event)(void *ctx, const mend_event *event);
+  /* Time passes and nothing else, until on->now_ns; NULL: nothing. Errors as above. */
+  mend_status (*tick)(void *ctx, const stage *on);
+  /* After the last event, with the recording's last time; NULL: nothing. */
+  void (*end)(void *ctx, uint64_t end_ns);
   void *ctx;
 } replay_listener;
 

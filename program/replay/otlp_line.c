@@ -7,7 +7,7 @@
 enum { SPANS_A_LINE = 512 };
 
 /* A line that grew beyond this is written although there is room for more spans. */
-static const size_t LINE_ENOUGH = 4 * 1024 * 1024;
+static const size_t LINE_ENOUGH = 256 * 1024;
 
 static void begin_line(mend__buffer *text) {
   mend__buffer_str(text, MEND_STR("{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\","

@@ -37,11 +37,12 @@ mend_status otlp_open_spans_close(otlp_open_spans *of, otlp_span *span, otlp_lin
   return status;
 }
 
-mend_status otlp_open_spans_close_all(otlp_open_spans *of, otlp_line *line, const otlp_span_end *end) {
+mend_status otlp_open_spans_close_all(otlp_open_spans *of, otlp_line *line, const otlp_span_end *end, uint64_t end_ns) {
   mend_status status = MEND_OK;
   size_t position = 0;
   for (otlp_span *span; (span = mend__strmap_next(&of->by_key, &position)) != NULL && status == MEND_OK;) {
-    if (span->run != NULL) span->end_ns = span->run->end_ns;
+    if (span->run != NULL) span->run->is_at_work = true;
+    if (span->run != NULL || span->is_at_work) span->end_ns = end_ns;
     if (!span->ended) status = otlp_span_write(line, span, end);
   }
   otlp_open_spans_free(of);

@@ -18,7 +18,8 @@ otlp_span *otlp_open_spans_find(const otlp_open_spans *of, const uint8_t trace_i
 mend_status otlp_open_spans_add(otlp_open_spans *of, otlp_span *span);
 /* Writes a span and forgets it. Errors of otlp_line_end_span, here and below. */
 mend_status otlp_open_spans_close(otlp_open_spans *of, otlp_span *span, otlp_line *line, const otlp_span_end *end);
-/* All of them, those of calls at the time of their run's last event; those of runs that ended were written before. */
-mend_status otlp_open_spans_close_all(otlp_open_spans *of, otlp_line *line, const otlp_span_end *end);
+/* All of them but those of runs that ended, which were written before. They end at end_ns; a run that did not say when
+ * its agent was at work, and waits for no call, at its last event. */
+mend_status otlp_open_spans_close_all(otlp_open_spans *of, otlp_line *line, const otlp_span_end *end, uint64_t end_ns);
 
 #endif

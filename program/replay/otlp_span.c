@@ -1,6 +1,7 @@
 #include "program/replay/otlp_span.h"
 
 #include "core/memory.h"
+#include "mend/json.h"
 
 void otlp_span_free(otlp_span *span) {
   mend__buffer_free(&span->text);
@@ -82,6 +83,16 @@ static void write_name(mend__buffer *line, const otlp_span *span) {
   mend__buffer_free(&name);
 }
 
+/* Without them their hash tells which calls are equal; it is zeros where there is none. */
+static void add_arguments(mend__buffer *line, const otlp_span *span) {
+  const mend_str arguments = text_of(span, OTLP_SPAN_ARGUMENTS);
+  otlp_add_string(line, "gen_ai.tool.call.arguments", arguments);
+  if (span->work != OTLP_TOOL_WORK || arguments.len > 0) return;
+  char digits[MEND_HASH_TEXT_SIZE];
+  mend_hash_format(span->args_hash, digits);
+  otlp_add_string(line, "mend.tool.call.arguments_hash", mend_str_from(digits));
+}
+
 static void write_attributes(mend__buffer *line, const otlp_span *span, const otlp_span_end *end) {
   const mend_str session = text_of(span, OTLP_SPAN_SESSION), run = text_of(span, OTLP_SPAN_RUN);
   mend__buffer_str(line, MEND_STR(",\"attributes\":["));
@@ -92,7 +103,8 @@ static void write_attributes(mend__buffer *line, const otlp_span *span, const ot
   otlp_add_string(line, "mend.run.parent_call_id", text_of(span, OTLP_SPAN_PARENT_CALL));
   otlp_add_string(line, words[span->work].name_attribute, text_of(span, OTLP_SPAN_NAME));
   otlp_add_string(line, "gen_ai.tool.call.id", text_of(span, OTLP_SPAN_CALL));
-  otlp_add_string(line, "gen_ai.tool.call.arguments", text_of(span, OTLP_SPAN_ARGUMENTS));
+  add_arguments(line, span);
+  if (span->was_asked_for) otlp_add_string(line, "mend.model.begins_with", MEND_STR("request"));
   if (span->work == OTLP_MODEL_WORK) {
     const mend_str reason = end->finish_reason.len > 0 ? end->finish_reason : MEND_STR("stop");
     otlp_add_message(line, "gen_ai.output.messages", "assistant", end->result, reason);
@@ -104,6 +116,7 @@ static void write_attributes(mend__buffer *line, const otlp_span *span, const ot
   otlp_add_double(line, "gen_ai.usage.cost", span->cost_usd);
   otlp_add_string(line, "gen_ai.response.finish_reasons", end->finish_reason);
   otlp_add_string(line, "error.type", end->error_type);
+  if (end->is_no_error) otlp_add_string(line, "mend.ended", end->error_type);
   mend__buffer_char(line, ']');
 }
 

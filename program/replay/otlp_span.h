@@ -27,7 +27,11 @@ typedef struct otlp_span {
   char key[OTLP_SPAN_KEY_SIZE]; /* trace and span id, by which it is found */
   uint8_t id[8], parent[8];
   otlp_work work;
-  bool ended; /* of a run: it is written, and begins again with what comes next */
+  bool ended;          /* of a run: it is written, and begins again with what comes next */
+  bool is_at_work;     /* of a run: its agent said so, or a call is open at the end */
+  bool was_asked_for;  /* of a model: it begins with the request */
+  uint64_t asked_ns;   /* of a run: when a model was asked in no call; 0: it has answered */
+  mend_hash args_hash; /* of a tool: of arguments that are not known themselves */
   uint64_t begin_ns, end_ns;
   uint64_t input_tokens, output_tokens;
   double cost_usd;
@@ -43,6 +47,7 @@ typedef struct otlp_span_end {
   mend_str error_type; /* absent when it went well */
   mend_str message;
   mend_str finish_reason;
+  bool is_no_error; /* although error_type says how it ended, which readers other than mend take for one */
 } otlp_span_end;
 
 /* Begins a span of the run; `name`, `call` and `arguments` are copied and may be absent. NULL when out of memory. */

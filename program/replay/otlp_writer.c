@@ -20,8 +20,10 @@ struct otlp_writer {
   otlp_open_spans calls, runs;
   size_t said; /* bytes, in all runs */
   bool makes_up_times;
-  bool was_full;         /* and all was written: the spans of runs are no longer their first */
+  bool was_full; /* and all was written: the spans of runs are no longer their first */
+  uint64_t last_ns;
   uint64_t events, made; /* events, and ids of spans, so far */
+  uint64_t unanswered;   /* requests to models, in no call */
   uint64_t unannounced;  /* runs that did not begin with agent.start */
   tally lost;
 };
@@ -52,18 +54,25 @@ const tally *otlp_writer_lost(const otlp_writer *writer) { return &writer->lost;
 
 uint64_t otlp_writer_unannounced(const otlp_writer *writer) { return writer->unannounced; }
 
+void otlp_writer_until(otlp_writer *writer, uint64_t wall_ns) {
+  if (!writer->makes_up_times && wall_ns > writer->last_ns) writer->last_ns = wall_ns;
+}
+
 static mend_status close_all(otlp_writer *writer) {
   const otlp_span_end unfinished = {.error_type = MEND_STR("unfinished"),
-                                    .message = MEND_STR("it was still open at the end of the recording")};
+                                    .message = MEND_STR("it was still open at the end of the recording"),
+                                    .is_no_error = true};
   const otlp_span_end fine = {.result = {NULL, 0}};
-  mend_status status = otlp_open_spans_close_all(&writer->calls, &writer->line, &unfinished);
-  if (status == MEND_OK) status = otlp_open_spans_close_all(&writer->runs, &writer->line, &fine);
+  mend_status status = otlp_open_spans_close_all(&writer->calls, &writer->line, &unfinished, writer->last_ns);
+  if (status == MEND_OK) status = otlp_open_spans_close_all(&writer->runs, &writer->line, &fine, writer->last_ns);
   writer->said = 0;
   return status;
 }
 
 mend_status otlp_writer_finish(otlp_writer *writer) {
   const mend_status status = close_all(writer);
+  for (; writer->unanswered > 0; writer->unanswered--)
+    tally_add(&writer->lost, MEND_STR("model.request without a reply"));
   return status == MEND_OK ? otlp_line_flush(&writer->line) : status;
 }
 
@@ -114,7 +123,9 @@ static void begin_again(otlp_writer *writer, otlp_span *run, const mend_event *e
   run->begin_ns = time_of(writer, event);
   run->input_tokens = run->output_tokens = 0;
   run->cost_usd = 0;
+  run->asked_ns = 0;
   run->ended = false;
+  run->is_at_work = event->kind == MEND_EVENT_AGENT_START;
 }
 
 static mend_status begin_run(otlp_writer *writer, const mend_event *event, const uint8_t span_id[8],
@@ -123,7 +134,8 @@ static mend_status begin_run(otlp_writer *writer, const mend_event *event, const
   const mend_status status = otlp_open_spans_add(&writer->runs, span);
   if (status != MEND_OK) return status;
   if (writer->was_full) make_id(writer, event, span->id);
-  writer->unannounced += event->kind != MEND_EVENT_AGENT_START;
+  span->is_at_work = event->kind == MEND_EVENT_AGENT_START;
+  writer->unannounced += !span->is_at_work;
   mend_run_parent_span_id(event->run, span->parent);
   *ret_span = span;
   return MEND_OK;
@@ -145,7 +157,7 @@ static mend_status run_span(otlp_writer *writer, const mend_event *event, otlp_s
   if (status == MEND_OK && *ret_span == NULL) status = begin_run(writer, event, span_id, ret_span);
   if (status != MEND_OK) return status;
   if ((*ret_span)->ended) begin_again(writer, *ret_span, event);
-  (*ret_span)->end_ns = time_of(writer, event);
+  (*ret_span)->end_ns = writer->last_ns;
   return MEND_OK;
 }
 
@@ -181,21 +193,30 @@ static mend_status end_call(otlp_writer *writer, const mend_event *event, const 
 }
 
 static mend_status begin_tool(otlp_writer *writer, otlp_span *run, const mend_tool_before_event *call) {
-  if (call->event.call != 0) {
-    return begin_call(writer, run, OTLP_TOOL_WORK, &call->event, call->tool_name, call->args);
+  if (call->event.call == 0) {
+    lose(writer, &call->event, " without call_id");
+    return MEND_OK;
   }
-  lose(writer, &call->event, " without call_id");
-  return MEND_OK;
+  const mend_status status = begin_call(writer, run, OTLP_TOOL_WORK, &call->event, call->tool_name, call->args);
+  if (status == MEND_OK) find_call(writer, &call->event)->args_hash = call->args_hash;
+  return status;
 }
 
 /* ---- Models and people ------------------------------------------------------------------------------------- */
 
 static mend_status begin_model(otlp_writer *writer, otlp_span *run, const mend_model_request_event *request) {
-  if (request->event.call == 0) return MEND_OK;
-  return begin_call(writer, run, OTLP_MODEL_WORK, &request->event, request->model, (mend_str){NULL, 0});
+  if (request->event.call == 0) {
+    writer->unanswered++;
+    run->asked_ns = writer->last_ns;
+    return MEND_OK;
+  }
+  const mend_status status =
+      begin_call(writer, run, OTLP_MODEL_WORK, &request->event, request->model, (mend_str){NULL, 0});
+  if (status == MEND_OK) find_call(writer, &request->event)->was_asked_for = true;
+  return status;
 }
 
-/* A reply that no request announced is a span as well, without length. */
+/* Also of a reply in no call, from the run's last request on; one that no request announced has no length. */
 static mend_status end_model(otlp_writer *writer, otlp_span *run, const mend_event *event, mend_str model,
                              const otlp_span_end *end) {
   if (event->call != 0 && find_call(writer, event) != NULL) return end_call(writer, event, end);
@@ -204,6 +225,10 @@ static mend_status end_model(otlp_writer *writer, otlp_span *run, const mend_eve
   otlp_span *span = new_span(writer, OTLP_MODEL_WORK, event, span_id, model, (mend_str){NULL, 0});
   if (span == NULL) return MEND_ENOMEM;
   memcpy(span->parent, run->id, sizeof span->parent);
+  span->was_asked_for = run->asked_ns > 0;
+  if (span->was_asked_for) span->begin_ns = run->asked_ns;
+  writer->unanswered -= span->was_asked_for;
+  run->asked_ns = 0;
   const mend_status status = otlp_span_write(&writer->line, span, end);
   otlp_span_free(span);
   return status;
@@ -245,11 +270,12 @@ static otlp_span_end end_of(const mend_any_event *any) {
     return (otlp_span_end){.error_type = or_else(any->tool_error.error_type, "_OTHER"),
                            .message = any->tool_error.error_message};
   case MEND_EVENT_TOOL_SKIPPED:
-    return (otlp_span_end){.error_type = MEND_STR("skipped"), .message = any->tool_skipped.reason};
+    return (otlp_span_end){.error_type = MEND_STR("skipped"), .message = any->tool_skipped.reason, .is_no_error = true};
   case MEND_EVENT_TOOL_ABORTED:
-    return (otlp_span_end){.error_type = MEND_STR("aborted"), .message = any->tool_aborted.reason};
+    return (otlp_span_end){.error_type = MEND_STR("aborted"), .message = any->tool_aborted.reason, .is_no_error = true};
   case MEND_EVENT_TOOL_CANCELLED:
-    return (otlp_span_end){.error_type = MEND_STR("cancelled"), .message = any->tool_cancelled.reason};
+    return (otlp_span_end){
+        .error_type = MEND_STR("cancelled"), .message = any->tool_cancelled.reason, .is_no_error = true};
   case MEND_EVENT_MODEL_RESPONSE:
     return (otlp_span_end){.result = any->model_response.text, .finish_reason = any->model_response.finish_reason};
   default:
@@ -287,6 +313,7 @@ mend_status otlp_writer_event(void *ctx, const mend_event *event) {
   otlp_writer *writer = ctx;
   otlp_span *run;
   writer->events++;
+  writer->last_ns = time_of(writer, event);
   const mend_status status = run_span(writer, event, &run);
   return status == MEND_OK ? take_event(writer, run, (const mend_any_event *)event) : status;
 }

@@ -20,7 +20,9 @@ void otlp_writer_free(otlp_writer *writer);
 void otlp_writer_make_up_times(otlp_writer *writer);
 /* Takes an event, on one thread. MEND_ENOMEM, MEND_ECLOSED when a line cannot be written (errno kept). */
 mend_status otlp_writer_event(void *writer, const mend_event *event);
-/* Ends what is open at the time of its run's last event, and writes all there is. Errors as above. */
+/* The recording went on until then, without events. */
+void otlp_writer_until(otlp_writer *writer, uint64_t wall_ns);
+/* Ends what is open at the last time, and writes all there is. Errors as above. */
 mend_status otlp_writer_finish(otlp_writer *writer);
 /* Spans written so far. */
 uint64_t otlp_writer_count(const otlp_writer *writer);

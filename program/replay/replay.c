@@ -121,9 +121,15 @@ static mend_status finish_rows(play *of) {
   return status == MEND_OK ? stage_finish(&of->on) : status;
 }
 
+static mend_status tell_lost(const play *of, const input_row *at, mend__buffer *failure) {
+  mend__buffer_printf(failure, "%s: nothing could be read from element %llu on", of->name,
+                      (unsigned long long)at->number);
+  return MEND_ESYNTAX;
+}
+
 static mend_status play_rows(play *of, mend__buffer *failure) {
   enum { STEP = 256 * 1024 };
-  input_row row;
+  input_row row = {.number = 0};
   mend_status status = MEND_OK;
   while (status == MEND_OK) {
     status = input_next(&of->in, &row);
@@ -134,6 +140,7 @@ static mend_status play_rows(play *of, mend__buffer *failure) {
   }
   show_progress(of, 1);
   if (status == MEND_OK || status == MEND_ENOENT) status = finish_rows(of);
+  if (status == MEND_OK && row.loses_rest) return tell_lost(of, &row, failure);
   if (status == MEND_OK) return MEND_OK;
   return status == MEND_ECLOSED ? status : cannot_read(of, status, failure);
 }

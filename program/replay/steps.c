@@ -62,15 +62,34 @@ static mend_status find_run(step_list *list, const mend_event *event, step_run *
 
 /* ---- Hashes and texts -------------------------------------------------------------------------------------- */
 
-static mend_hash hash_json(const step_list *list, mend_str json) {
-  if (json.ptr == NULL) return (mend_hash){0, 0};
-  if (list->exact) return mend_json_hash(json, list->hash_scratch, MEND_HASH_SCRATCH).hash;
-  return mend_json_hash_loose(json, NULL, list->hash_scratch, MEND_HASH_SCRATCH).hash;
+static step_hash recorded(const step_list *list, mend_hash exact, mend_hash loose) {
+  return (step_hash){exact, list->exact ? exact : loose};
+}
+
+static step_hash hash_json(const step_list *list, mend_str json) {
+  static const mend_hash of_nothing = {0, 1};
+  if (json.ptr == NULL) return recorded(list, of_nothing, of_nothing);
+  return recorded(list, mend_json_hash(json, list->hash_scratch, MEND_HASH_SCRATCH).hash,
+                  mend_json_hash_loose(json, NULL, list->hash_scratch, MEND_HASH_SCRATCH).hash);
 }
 
 static mend_hash combine(mend_hash a, mend_hash b) {
   const mend_hash both[2] = {a, b};
   return mend_hash_bytes((mend_str){(const char *)both, sizeof both});
+}
+
+static step_hash behind(mend_hash first, step_hash second) {
+  const mend_hash none = {0, 0};
+  return (step_hash){combine(first, second.exact),
+                     mend_hash_is_none(second.loose) ? none : combine(first, second.loose)};
+}
+
+bool step_hash_comparable(step_hash a, step_hash b) {
+  return !mend_hash_is_none(a.loose) && !mend_hash_is_none(b.loose);
+}
+
+bool step_hash_equal(step_hash a, step_hash b) {
+  return step_hash_comparable(a, b) ? mend_hash_equal(a.loose, b.loose) : mend_hash_equal(a.exact, b.exact);
 }
 
 /* An excerpt in plain text. */
@@ -79,6 +98,35 @@ static size_t keep_text(step_list *list, mend_str json) {
   plain_json(&list->texts, json, STEP_TEXT_MAX);
   mend__buffer_char(&list->texts, '\0');
   return begin;
+}
+
+/* ---- What was recorded of arguments and results -------------------------------------------------------------- */
+
+/* A line that bears the loose hash has its arguments cut. */
+static step_hash hash_args(const step_list *list, const mend_tool_before_event *before) {
+  const bool is_hash_only = before->args.ptr == NULL && !mend_hash_is_none(before->args_hash);
+  if (is_hash_only || !mend_hash_is_none(before->args_hash_loose)) {
+    return recorded(list, before->args_hash, before->args_hash_loose);
+  }
+  return hash_json(list, before->args);
+}
+
+/* A preview is the whole result when it hashes like it, as JSON or as the text of a string. */
+static step_hash hash_preview(step_list *list, const mend_tool_after_event *after) {
+  const mend_hash none = {0, 0};
+  const step_hash as_json = hash_json(list, after->result_preview);
+  if (mend_hash_equal(as_json.exact, after->result_hash)) return as_json;
+  const size_t begin = list->texts.len;
+  mend__buffer_json_string(&list->texts, after->result_preview);
+  if (list->texts.failed) return recorded(list, after->result_hash, none);
+  const step_hash as_text = hash_json(list, (mend_str){list->texts.data + begin, list->texts.len - begin});
+  list->texts.len = begin;
+  return mend_hash_equal(as_text.exact, after->result_hash) ? as_text : recorded(list, after->result_hash, none);
+}
+
+static step_hash hash_result(step_list *list, const mend_tool_after_event *after) {
+  if (after->result.ptr != NULL || mend_hash_is_none(after->result_hash)) return hash_json(list, after->result);
+  return hash_preview(list, after);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------- */
@@ -104,9 +152,8 @@ static mend_status begin_step(step_list *list, step_run *run, const mend_tool_be
   step *begun = add_step(run);
   if (begun == NULL) return MEND_ENOMEM;
   list->kept++;
-  const mend_hash args = before->args.ptr != NULL ? hash_json(list, before->args) : before->args_hash;
   begun->call = before->event.call;
-  begun->key = combine(mend_hash_bytes(before->tool_name), args);
+  begun->key = behind(mend_hash_bytes(before->tool_name), hash_args(list, before));
   begun->row = list->row != NULL ? *list->row : 0;
   begun->tool = keep_text(list, before->tool_name);
   begun->args = keep_text(list, before->args);
@@ -146,8 +193,8 @@ static mend_status end_step(step_list *list, step_run *run, const mend_any_event
   if (ended == NULL) return MEND_OK;
   const mend_str outcome = outcome_of(any);
   const mend_hash kind = {0, (uint64_t)any->event.kind};
-  const bool hash_only = any->event.kind == MEND_EVENT_TOOL_AFTER && any->tool_after.result.ptr == NULL;
-  ended->answer = combine(kind, hash_only ? any->tool_after.result_hash : hash_json(list, outcome));
+  const bool has_result = any->event.kind == MEND_EVENT_TOOL_AFTER;
+  ended->answer = behind(kind, has_result ? hash_result(list, &any->tool_after) : hash_json(list, outcome));
   ended->end = any->event.kind;
   ended->result = keep_text(list, outcome);
   return list->texts.failed ? MEND_ENOMEM : MEND_OK;

@@ -9,11 +9,17 @@
 /* So many calls and runs of a file are kept, and so many characters of arguments and answers of each call. */
 enum { STEPS_MAX = 200000, STEP_RUNS_MAX = 65536, STEP_TEXT_MAX = 200 };
 
+/* What texts are compared by: of some only the exact hash was recorded. */
+typedef struct step_hash {
+  mend_hash exact;
+  mend_hash loose; /* times and ids masked; the exact one where they count; none: unknown */
+} step_hash;
+
 /* A call. Its texts are in the list's block. */
 typedef struct step {
   uint64_t call;             /* its number; 0 for none */
-  mend_hash key;             /* of tool and arguments */
-  mend_hash answer;          /* of how it ended and with what; none: it did not end */
+  step_hash key;             /* of tool and arguments */
+  step_hash answer;          /* of how it ended and with what; none: it did not end */
   uint64_t row;              /* where it began */
   mend_event_kind end;       /* MEND_EVENT_TOOL_AFTER, _ERROR, ...; MEND_EVENT_CUSTOM: it did not end */
   size_t tool, args, result; /* where its texts begin in `texts`, each with a NUL behind */
@@ -43,5 +49,9 @@ void step_list_free(step_list *list);
 /* Takes an event, of which those of tools count. MEND_ENOMEM. */
 mend_status step_list_event(void *list, const mend_event *event);
 const char *step_text(const step_list *list, size_t text);
+/* By their loose hashes where both are known, else by the exact ones. */
+bool step_hash_equal(step_hash a, step_hash b);
+/* Whether they were compared by what the recordings' texts mean, and not by exact hashes only. */
+bool step_hash_comparable(step_hash a, step_hash b);
 
 #endif

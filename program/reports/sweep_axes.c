@@ -70,7 +70,7 @@ static mend_status add_range(sweep *of, sweep_axis *axis, mend_str part, mend_st
   if (high < low) return refuse(part, "the range runs backwards", error);
   const double steps = floor((high - low) / step + 1e-9);
   if (steps >= SWEEP_VALUES_MAX) return refuse(part, "too many values", error);
-  for (double i = 0; i <= steps; i++) {
+  for (int i = 0; i <= (int)steps; i++) {
     char value[32];
     snprintf(value, sizeof value, "%.12g", low + i * step);
     const mend_status status = add_value(of, axis, mend_str_from(value));

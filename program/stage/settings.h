@@ -19,6 +19,8 @@ typedef struct replay_settings {
   progress_line *progress; /* NULL: nobody looks */
   /* Before the first event of a file; may subscribe to its bus. NULL: nothing. */
   mend_status (*attach)(void *ctx, struct stage *on);
+  /* Time passes and nothing else: a row says so (stage_tick). NULL: nothing. */
+  mend_status (*tick)(void *ctx, const struct stage *on);
   void *attach_ctx;
 } replay_settings;
 

@@ -136,6 +136,10 @@ mend_status stage_advance(stage *on, uint64_t wall_ns) {
   return mend_clock_advance_to_wall(on->clock, wall_ns);
 }
 
+mend_status stage_tick(const stage *on) {
+  return on->settings->tick != NULL && on->has_clock ? on->settings->tick(on->settings->attach_ctx, on) : MEND_OK;
+}
+
 mend_status stage_doubt(stage *on, const char *problem) {
   return reports_doubt(on->settings->reports, on->row, problem);
 }

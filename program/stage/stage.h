@@ -82,6 +82,9 @@ mend_status stage_at(stage *on, uint64_t wall_ns);
 /* The same for what is played late itself (stage_later.h). */
 mend_status stage_advance(stage *on, uint64_t wall_ns);
 
+/* The row says that time passes, and no more. Errors of the settings' tick. */
+mend_status stage_tick(const stage *on);
+
 /* The row is played without a member that cannot be understood. */
 mend_status stage_doubt(stage *on, const char *problem);
 
@@ -102,6 +105,8 @@ mend_status stage_progress(stage *on, played_run *run, mend_str id, uint64_t byt
 mend_status stage_result(stage *on, played_run *run, mend_str id, mend_str result);
 mend_status stage_error(stage *on, played_run *run, mend_str id, mend_str message);
 mend_status stage_cancelled(stage *on, played_run *run, mend_str id, mend_str reason);
+mend_status stage_skipped(stage *on, played_run *run, mend_str id, mend_str reason);
+mend_status stage_aborted(stage *on, played_run *run, mend_str id, mend_str reason);
 /* Whether there is a call of this id that has not ended. */
 bool stage_is_open(const played_run *run, mend_str id);
 /* The beginning of the arguments of that call; absent when it is not open. */

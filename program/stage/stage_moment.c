@@ -21,15 +21,21 @@ static mend_status play_agent(stage *on, played_run *run, const stage_moment *mo
   return stage_publish(on, run, &end.event);
 }
 
-/* Calls of which only the tool is known are no repetition of each other. */
+/* Calls of which nothing but the tool is known are no repetition of each other. */
 static mend_status play_call(stage *on, played_run *run, const stage_moment *moment) {
   if (moment->text.ptr != NULL) return stage_call(on, run, moment->id, moment->tool, moment->text);
   mend_tool_before_event before = MEND_TOOL_BEFORE_EVENT_INIT;
   before.event.call_name = moment->id;
   before.event.call = mend_call_from_name(moment->id);
   before.tool_name = moment->tool;
-  before.args_hash = mend_hash_bytes(moment->id);
+  before.args_hash = moment->has_args_hash ? moment->args_hash : mend_hash_bytes(moment->id);
   return stage_publish(on, run, &before.event);
+}
+
+static mend_status play_request(stage *on, played_run *run, const stage_moment *moment) {
+  mend_model_request_event request = MEND_MODEL_REQUEST_EVENT_INIT;
+  request.model = moment->tokens.model;
+  return stage_publish(on, run, &request.event);
 }
 
 /* Also one of which nobody knows what it was: the model has answered. */
@@ -50,10 +56,14 @@ static mend_status publish(stage *on, played_run *run, const stage_moment *momen
   case STAGE_RESULT: return stage_result(on, run, moment->id, moment->text);
   case STAGE_ERROR: return stage_error(on, run, moment->id, moment->text);
   case STAGE_CANCELLED: return stage_cancelled(on, run, moment->id, moment->text);
+  case STAGE_SKIPPED: return stage_skipped(on, run, moment->id, moment->text);
+  case STAGE_ABORTED: return stage_aborted(on, run, moment->id, moment->text);
+  case STAGE_MODEL_REQUEST: return play_request(on, run, moment);
   case STAGE_MODEL_REPLY: return play_reply(on, run, moment);
   case STAGE_MODEL_ERROR: return stage_model_error(on, run, model, no_type, moment->text, 0);
   case STAGE_USAGE: return stage_usage(on, run, &moment->tokens);
   case STAGE_USER_MESSAGE: return stage_user_message(on, run, moment->text);
+  case STAGE_TIME_PASSES: return MEND_OK;
   }
   return MEND_OK;
 }

@@ -98,6 +98,22 @@ mend_status stage_cancelled(stage *on, played_run *run, mend_str id, mend_str re
   return stage_publish(on, run, &cancelled.event);
 }
 
+mend_status stage_skipped(stage *on, played_run *run, mend_str id, mend_str reason) {
+  mend_tool_skipped_event skipped = MEND_TOOL_SKIPPED_EVENT_INIT;
+  name_call(&skipped.event, id);
+  skipped.tool_name = tool_of(run, &skipped.event);
+  skipped.reason = reason;
+  return stage_publish(on, run, &skipped.event);
+}
+
+mend_status stage_aborted(stage *on, played_run *run, mend_str id, mend_str reason) {
+  mend_tool_aborted_event aborted = MEND_TOOL_ABORTED_EVENT_INIT;
+  name_call(&aborted.event, id);
+  aborted.tool_name = tool_of(run, &aborted.event);
+  aborted.reason = reason;
+  return stage_publish(on, run, &aborted.event);
+}
+
 mend_status stage_cancel_open(stage *on, played_run *run, mend_str reason) {
   mend_status status = MEND_OK;
   while (status == MEND_OK && run->calls.first != NULL)

@@ -1,5 +1,6 @@
 /* Rollouts of Codex: JSONL, a run a file; each row has a time and a payload. What is said and done are items of the
  * Responses API; rows of type event_msg tell the same once more, and what people said, tokens and errors. */
+#include "core/text.h"
 #include "program/base/json_fields.h"
 #include "program/base/sums.h"
 #include "program/transcripts/format.h"
@@ -45,7 +46,7 @@ static format_view look(mend_str row) {
 /* ---- What a call returned ---------------------------------------------------------------------------------- */
 
 static bool take_beginning(mend_str *text, mend_str beginning) {
-  if (text->len < beginning.len || memcmp(text->ptr, beginning.ptr, beginning.len) != 0) return false;
+  if (!mend__begins_with(*text, beginning)) return false;
   *text = (mend_str){text->ptr + beginning.len, text->len - beginning.len};
   return true;
 }

@@ -19,6 +19,7 @@ typedef struct input_row {
   mend_str text;       /* absent when `problem` is set */
   uint64_t number;     /* of the line or element, from 1 */
   bool unfinished;     /* the last line, without a line feed */
+  bool loses_rest;     /* of a document, in which what follows a mistake cannot be told apart */
   const char *problem; /* why the row cannot be read; NULL when it can */
 } input_row;
 

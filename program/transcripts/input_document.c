@@ -58,13 +58,17 @@ static mend_status skip_value(input *in, bool keep, bool *ret_kept) {
 static mend_status give_up(input *in, mend_status reason, input_row *ret_row) {
   in->place = GIVEN_UP;
   if (reason == MEND_ELIMIT) {
-    return input_bad_row(in, ret_row, "a single text in it is longer than %zu MiB", INPUT_ROW_MAX >> 20);
+    input_bad_row(in, ret_row, "a single text in it is longer than %zu MiB", INPUT_ROW_MAX >> 20);
+  } else if (in->json.token == MEND_JSON_MORE) {
+    input_bad_row(in, ret_row, "the document ends in the middle");
+  } else {
+    mend_error error;
+    mend_json_error(&in->json, &error);
+    input_bad_row(in, ret_row, "the document is broken at line %u, column %u: %s", error.line, error.column,
+                  error.message);
   }
-  if (in->json.token == MEND_JSON_MORE) return input_bad_row(in, ret_row, "the document ends in the middle");
-  mend_error error;
-  mend_json_error(&in->json, &error);
-  return input_bad_row(in, ret_row, "the document is broken at line %u, column %u: %s", error.line, error.column,
-                       error.message);
+  ret_row->loses_rest = true;
+  return MEND_OK;
 }
 
 /* Whether the document is at fault, not the reading of it. */

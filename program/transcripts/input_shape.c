@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* So much of a file is looked at. */
+/* So much of a file is looked at, and all of its first line. */
 static const size_t GLANCE = 1024 * 1024;
 
 /* ---- The first bytes --------------------------------------------------------------------------------------- */
@@ -103,6 +103,15 @@ static bool is_undecided(first_value first, mend_str text) {
   return !ended || (holds_rows(first) && !more_follows(first, text));
 }
 
+/* How many bytes are to be looked at next; 0: these are enough. Beyond a glance only a line that has not ended asks for
+ * more, and for much: each look begins anew. */
+static size_t next_look(first_value first, mend_str text, size_t looked) {
+  if (!is_undecided(first, text)) return 0;
+  if (looked < GLANCE) return looked + 1;
+  if (memchr(text.ptr, '\n', text.len) != NULL || looked >= SOURCE_WINDOW_MAX) return 0;
+  return looked <= SOURCE_WINDOW_MAX / 2 ? looked * 2 : SOURCE_WINDOW_MAX;
+}
+
 /* JSON strings hold no line feeds, so a line of JSONL is a whole value; a value that spans lines, or the only value of
  * the file when it can hold rows, is a document. */
 static input_shape shape_of(first_value first, mend_str text) {
@@ -123,9 +132,9 @@ static mend_status find_shape(input *in, mend_str window) {
   mend_str text = mend__skip_blanks(window);
   if (text.len == 0 || (text.ptr[0] != '[' && text.ptr[0] != '{')) return MEND_OK;
   first_value first = look_at_first_value(in, text);
-  while (is_undecided(first, text) && window.len < GLANCE) {
+  for (size_t want; (want = next_look(first, text, window.len)) > 0;) {
     const size_t before = window.len;
-    const mend_status status = source_peek(&in->bytes, before + 1, &window);
+    const mend_status status = source_peek(&in->bytes, want, &window);
     if (status != MEND_OK) return status;
     if (window.len == before) break;
     text = mend__skip_blanks(window);

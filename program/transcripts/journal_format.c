@@ -152,16 +152,15 @@ static mend_run_options run_of(const mend__event_line *line) {
 static mend_status move_time(stage *on, const mend__event_line *line) {
   if (!line->has_ts) return MEND_OK;
   suspension *seen = stage_state(on, sizeof *seen, NULL);
-  if (seen == NULL) return MEND_ENOMEM;
-  const mend_status status = suspension_note(seen, on, line);
-  return status == MEND_OK ? stage_at(on, line->ts_ns) : status;
+  return seen != NULL ? suspension_move_time(seen, on, line) : MEND_ENOMEM;
 }
+
+static bool is_tick(const mend__event_line *line) { return !line->custom && line->event.event.kind == MEND_EVENT_TICK; }
 
 /* What is said of time or of the recording, and of no run. */
 static bool is_about_recording(const mend__event_line *line) {
-  const mend_event_kind kind = line->event.event.kind;
   if (line->custom) return mend_str_equal(line->topic, SOURCE);
-  return kind == MEND_EVENT_TICK || kind == MEND_EVENT_CLOCK_REBASED;
+  return is_tick(line) || line->event.event.kind == MEND_EVENT_CLOCK_REBASED;
 }
 
 static mend_status play(stage *on, const input_row *row, mend_error *error) {
@@ -170,6 +169,7 @@ static mend_status play(stage *on, const input_row *row, mend_error *error) {
   mend_status status = mend__event_read(row->text, (mend_str){NULL, 0}, true, &on->scratch, &line, &ignored, error);
   if (status == MEND_OK && ignored > 0) status = settle_ignored(on, row->text, &line, ignored);
   if (status == MEND_OK) status = move_time(on, &line);
+  if (status == MEND_OK && is_tick(&line)) status = stage_tick(on);
   if (status != MEND_OK || is_about_recording(&line)) return status;
   if (is_derived(&line)) {
     count_recorded(on, &line);

@@ -25,10 +25,6 @@ static void read_extra(const json_field fields[FIELD_COUNT], json_field extra[EX
 /* How a block begins that holds a command: of today's versions, and of older ones. */
 static const char *const fences[] = {"```mswea_bash_command", "```bash"};
 
-static bool begins_with(mend_str text, mend_str beginning) {
-  return text.len >= beginning.len && memcmp(text.ptr, beginning.ptr, beginning.len) == 0;
-}
-
 /* What comes after a mark; absent without it. */
 static mend_str after(mend_str text, mend_str mark) {
   const char *place = text.len > 0 ? memmem(text.ptr, text.len, mark.ptr, mark.len) : NULL;
@@ -74,7 +70,7 @@ static mend_str command_in(mend_str text) {
 /* ---- Is it one? -------------------------------------------------------------------------------------------- */
 
 static bool says_so(mend_str info, mend_str trajectory_format) {
-  return begins_with(mend__json_inside(trajectory_format), MEND_STR("mini-swe-agent")) ||
+  return mend__begins_with(mend__json_inside(trajectory_format), MEND_STR("mini-swe-agent")) ||
          mend__json_is_string(json_member(info, MEND_STR("mini_version")));
 }
 
@@ -89,7 +85,7 @@ static fit look_at_document(mend_str beginning) {
 
 static bool is_own_text(mend_str role, mend_str content) {
   const mend_str text = mend__json_inside(content);
-  if (json_string_is(role, MEND_STR("user"))) return begins_with(text, MEND_STR("<returncode>"));
+  if (json_string_is(role, MEND_STR("user"))) return mend__begins_with(text, MEND_STR("<returncode>"));
   return after(text, mend_str_from(fences[0])).ptr != NULL && !json_string_is(role, MEND_STR("tool"));
 }
 
@@ -159,7 +155,7 @@ typedef struct outcome {
 
 /* <returncode>0</returncode> and then <output>...</output>, or other words where the command did not end by itself. */
 static outcome outcome_in(mend_str text, mend_str arguments) {
-  if (!begins_with(text, MEND_STR("<returncode>"))) {
+  if (!mend__begins_with(text, MEND_STR("<returncode>"))) {
     return (outcome){after(text, MEND_STR("has been killed")).ptr != NULL, text};
   }
   const mend_str rest = after(text, MEND_STR("</returncode>")), inside = after(rest, MEND_STR("<output>"));

@@ -1,6 +1,7 @@
 /* OpenTelemetry traces as OTLP writes them in JSON: a document or a batch a line. What an agent did is told by the
  * attributes of its spans: OpenTelemetry's own names for generative AI, and those of others. A
  * trace is a run. Spans are written when they end, so they are played by stage_later. */
+#include "core/text.h"
 #include "program/base/json_fields.h"
 #include "program/stage/stage_later.h"
 #include "program/transcripts/format.h"
@@ -83,12 +84,13 @@ static mend_str failure_of(stage *on, span *of) {
   return type.len > 0 ? type : MEND_STR("it failed");
 }
 
-/* The span of a tool is called "execute_tool NAME". */
+/* The span of a tool is called "execute_tool NAME"; mend's own has no NAME where nobody said it. */
 static mend_str tool_of(stage *on, const span *of) {
   const mend_str tool = otlp_text(on, &of->attributes, OTLP_TOOL), prefix = MEND_STR("execute_tool ");
   if (tool.len > 0) return tool;
   const mend_str name = stage_text(on, of->fields[NAME].value);
-  const bool prefixed = name.len > prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0;
+  if (!of->is_of_trace && mend_str_equal(name, MEND_STR("execute_tool"))) return (mend_str){NULL, 0};
+  const bool prefixed = name.len > prefix.len && mend__begins_with(name, prefix);
   return prefixed ? (mend_str){name.ptr + prefix.len, name.len - prefix.len} : name;
 }
 
@@ -101,15 +103,37 @@ static mend_status doubt_once(stage *on) {
   return stage_doubt(on, "a call without its arguments: whether such calls repeat each other cannot be told");
 }
 
+static mend_status take_arguments_hash(stage *on, span *of) {
+  const mend_str hash = otlp_text(on, &of->attributes, OTLP_ARGUMENTS_HASH);
+  of->moment.has_args_hash = mend_hash_parse(hash, &of->moment.args_hash) == MEND_OK;
+  return of->moment.has_args_hash ? MEND_OK : doubt_once(on);
+}
+
+/* What the end of a span is, whose status is an error. */
+static stage_moment_kind failed_end(stage *on, const span *of, stage_moment_kind error) {
+  static const struct {
+    mend_str name;
+    stage_moment_kind kind;
+  } ends[] = {{{"cancelled", 9}, STAGE_CANCELLED},
+              {{"skipped", 7}, STAGE_SKIPPED},
+              {{"aborted", 7}, STAGE_ABORTED},
+              {{"unfinished", 10}, STAGE_TIME_PASSES}};
+  const mend_str how = otlp_text(on, &of->attributes, OTLP_ENDED);
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    if (mend_str_equal(how, ends[i].name)) return ends[i].kind;
+  }
+  return error;
+}
+
 static mend_status play_tool(stage *on, span *of, mend_error *error) {
   of->moment.id = otlp_text(on, &of->attributes, OTLP_CALL);
   if (of->moment.id.len == 0) of->moment.id = stage_text(on, of->fields[SPAN].value);
   of->moment.tool = tool_of(on, of);
   const mend_str arguments = otlp_json(on, &of->attributes, OTLP_ARGUMENTS);
-  mend_status status = arguments.ptr != NULL ? MEND_OK : doubt_once(on);
+  mend_status status = arguments.ptr != NULL ? MEND_OK : take_arguments_hash(on, of);
   if (status == MEND_OK) status = tell(on, of, STAGE_CALL, of->start_ns, arguments, error);
   if (status != MEND_OK || of->end_ns == 0) return status;
-  if (of->failed) return tell(on, of, STAGE_ERROR, of->end_ns, failure_of(on, of), error);
+  if (of->failed) return tell(on, of, failed_end(on, of, STAGE_ERROR), of->end_ns, failure_of(on, of), error);
   return tell(on, of, STAGE_RESULT, of->end_ns, otlp_json(on, &of->attributes, OTLP_RESULT), error);
 }
 
@@ -143,8 +167,12 @@ static mend_status play_model(stage *on, span *of, mend_error *error) {
   stage_tokens *tokens = &of->moment.tokens;
   tokens->model = otlp_text(on, &of->attributes, OTLP_MODEL);
   if (of->end_ns == 0) return MEND_OK;
-  if (of->failed) return tell(on, of, STAGE_MODEL_ERROR, of->end_ns, failure_of(on, of), error);
-  const mend_status status = tell(on, of, STAGE_MODEL_REPLY, of->end_ns, said_in(on, of), error);
+  mend_status status = MEND_OK;
+  if (otlp_text(on, &of->attributes, OTLP_BEGINS_WITH).len > 0)
+    status = tell(on, of, STAGE_MODEL_REQUEST, of->start_ns, (mend_str){NULL, 0}, error);
+  if (status != MEND_OK) return status;
+  if (of->failed) return tell(on, of, failed_end(on, of, STAGE_MODEL_ERROR), of->end_ns, failure_of(on, of), error);
+  status = tell(on, of, STAGE_MODEL_REPLY, of->end_ns, said_in(on, of), error);
   tokens->input = otlp_count(of->attributes.value[OTLP_INPUT_TOKENS]);
   tokens->output = otlp_count(of->attributes.value[OTLP_OUTPUT_TOKENS]);
   tokens->cost_usd = otlp_amount(of->attributes.value[OTLP_COST]);

@@ -14,8 +14,8 @@ typedef struct suspension {
   bool was_tick;
 } suspension;
 
-/* Takes a line with a time, before the stage's time moves to it. When the host stood still between the line before and
- * this one, the watchdogs of all runs are told: deadlines move. */
-mend_status suspension_note(suspension *seen, stage *on, const mend__event_line *line);
+/* Moves the stage's time to that of the line. When the host stood still between the line before and this one, the
+ * watchdogs of all runs are told before, since deadlines move, and whoever listens after, once. */
+mend_status suspension_move_time(suspension *seen, stage *on, const mend__event_line *line);
 
 #endif

@@ -59,7 +59,7 @@ typedef struct talk {
 } talk;
 
 static bool take_end(mend_str *text, mend_str end) {
-  if (text->len < end.len || memcmp(text->ptr + text->len - end.len, end.ptr, end.len) != 0) return false;
+  if (!mend__ends_with(*text, end)) return false;
   text->len -= end.len;
   return true;
 }

@@ -7,6 +7,7 @@ typedef struct scarce_case {
   uint32_t max_turns;
   bool enriches;      /* asking several times */
   bool within;        /* in a call of another one */
+  bool lists;         /* tools of its own */
   mend_status status; /* with memory */
 } scarce_case;
 
@@ -45,8 +46,10 @@ static mend_status try_agent(scarcity *self) {
   request.tool_choice = MEND_STR("auto");
   options.model = self->w.model;
   options.boundary = mend_healing_boundary(self->w.runner);
-  options.tools = &spec;
-  options.tool_count = 1;
+  if (self->each->lists) {
+    options.tools = &spec;
+    options.tool_count = 1;
+  }
   options.request = &request;
   options.instructions = "Be brief.";
   options.max_turns = self->each->max_turns;
@@ -94,12 +97,12 @@ static bool try_point(const scarce_case *each, size_t n, bool from_then_on) {
 
 Test(agent_memory, any_of_it_may_be_missing) {
   static const scarce_case rows[] = {
-      {"scripted:" MEND_TEST_DATA "/agent/stories/tools.json", 5, false, false, MEND_OK},
-      {"scripted:" MEND_TEST_DATA "/agent/stories/tools.json", 1, false, false, MEND_OK},
-      {"scripted:" MEND_TEST_DATA "/agent/stories/errors.json", 5, false, true, MEND_OK},
-      {"scripted:" MEND_TEST_DATA "/agent/stories/question.json", 5, false, false, MEND_OK},
-      {"scripted:" MEND_TEST_DATA "/agent/stories/failure.json", 5, false, false, MEND_EFAILED},
-      {"scripted:" MEND_TEST_DATA "/agent/enriched/several.json", 5, true, false, MEND_OK},
+      {"scripted:" MEND_TEST_DATA "/agent/stories/tools.json", 5, false, false, true, MEND_OK},
+      {"scripted:" MEND_TEST_DATA "/agent/stories/tools.json", 1, false, false, false, MEND_OK},
+      {"scripted:" MEND_TEST_DATA "/agent/stories/errors.json", 5, false, true, false, MEND_OK},
+      {"scripted:" MEND_TEST_DATA "/agent/stories/question.json", 5, false, false, true, MEND_OK},
+      {"scripted:" MEND_TEST_DATA "/agent/stories/failure.json", 5, false, false, true, MEND_EFAILED},
+      {"scripted:" MEND_TEST_DATA "/agent/enriched/several.json", 5, true, false, true, MEND_OK},
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     for (int from_then_on = 0; from_then_on < 2; from_then_on++) {

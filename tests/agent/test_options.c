@@ -120,7 +120,7 @@ Test(agent_options, tools_that_no_model_takes) {
       {"echo", NULL, "tool 2 (echo): another one has this name", 0, 0},
       {"a", "{\"type\":\n\"object\",}", "tool 2 (a): its schema, line 2, column 10: ", 2, 10},
       {"a", "", "tool 2 (a): its schema, line 1, column 1: ", 1, 1},
-      {"a", "[]", "tool 2 (a): its schema has to be a JSON object", 0, 0},
+      {"a", "[]", "tool 2 (a): its schema: expected a JSON object", 0, 0},
   };
   world w;
   world_open(&w, NULL);

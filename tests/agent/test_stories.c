@@ -45,6 +45,9 @@ static void tell_conversation(story *s) {
 
 static void tell_report(mend__buffer *told, mend_status status, const mend_agent_report *report,
                         const mend_error *error) {
+  const mend_str texts[] = {report->text, report->reason, report->question, report->target, report->attempts};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    cr_assert(texts[i].ptr == NULL || texts[i].ptr[texts[i].len] == '\0', "text %zu has no NUL behind it", i);
   mend__buffer_printf(told, "= %s, %s, %u turns, %u calls, %lld in, %lld out, %s: %.*s\n", mend_status_name(status),
                       mend_agent_end_name(report->end), report->turns, (unsigned)report->calls,
                       (long long)report->usage.input, (long long)report->usage.output, mend_finish_name(report->finish),

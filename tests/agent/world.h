@@ -112,16 +112,18 @@ static inline mend_status abort_run(void *ctx, mend_call *call) {
   return mend_run_abort(mend_call_run(call), MEND_STR("the tool said so"), MEND_STR("abort_run"));
 }
 
+#define WORLD_TOOL(its_name, function, its_kind)                                                                       \
+  { .size = sizeof(mend_tool), .name = its_name, .execute = function, .kind = its_kind, .description = "a tool" }
 static const mend_tool world_tools[] = {
-    {sizeof world_tools[0], "echo", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
-    {sizeof world_tools[0], "ponder", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
-    {sizeof world_tools[0], "weather", MEND_EFFECT_READ_ONLY, weather, NULL, MEND_TOOL_BLOCKING},
-    {sizeof world_tools[0], "fail", MEND_EFFECT_READ_ONLY, fail, NULL, MEND_TOOL_BLOCKING},
-    {sizeof world_tools[0], "pooled", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_POOLED},
-    {sizeof world_tools[0], "meet", MEND_EFFECT_READ_ONLY, meet, NULL, MEND_TOOL_POOLED},
-    {sizeof world_tools[0], "later", MEND_EFFECT_READ_ONLY, later, NULL, MEND_TOOL_ASYNC},
-    {sizeof world_tools[0], "hang", MEND_EFFECT_READ_ONLY, hang, NULL, MEND_TOOL_POOLED},
-    {sizeof world_tools[0], "abort_run", MEND_EFFECT_READ_ONLY, abort_run, NULL, MEND_TOOL_BLOCKING},
+    WORLD_TOOL("echo", echo, MEND_TOOL_BLOCKING),
+    WORLD_TOOL("ponder", echo, MEND_TOOL_BLOCKING),
+    WORLD_TOOL("weather", weather, MEND_TOOL_BLOCKING),
+    WORLD_TOOL("fail", fail, MEND_TOOL_BLOCKING),
+    WORLD_TOOL("pooled", echo, MEND_TOOL_POOLED),
+    WORLD_TOOL("meet", meet, MEND_TOOL_POOLED),
+    WORLD_TOOL("later", later, MEND_TOOL_ASYNC),
+    WORLD_TOOL("hang", hang, MEND_TOOL_POOLED),
+    WORLD_TOOL("abort_run", abort_run, MEND_TOOL_BLOCKING),
 };
 enum { WORLD_TOOLS = sizeof world_tools / sizeof world_tools[0] };
 
@@ -180,18 +182,11 @@ static inline void world_open_model(world *w, const char *name) {
   cr_assert_eq(mend_model_open(name, &options, &w->model, &error), MEND_OK, "%s: %s", name, error.message);
 }
 
-/* options: its model and boundary are the world's, as are its tools. */
+/* options: its model and boundary are the world's. */
 static inline void world_open_agent(world *w, mend_agent_options options) {
   mend_error error = MEND_ERROR_INIT;
-  mend_tool_spec specs[WORLD_TOOLS];
-  for (size_t i = 0; i < WORLD_TOOLS; i++) {
-    specs[i] = (mend_tool_spec){
-        .size = sizeof specs[i], .name = mend_str_from(world_tools[i].name), .description = MEND_STR("a tool")};
-  }
   options.model = w->model;
   options.boundary = mend_healing_boundary(w->runner);
-  options.tools = specs;
-  options.tool_count = WORLD_TOOLS;
   cr_assert_eq(mend_agent_new(&options, &w->agent, &error), MEND_OK, "%s", error.message);
 }
 

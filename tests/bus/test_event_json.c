@@ -97,6 +97,7 @@ static void check_round_trip(round_trip *trip, mend_any_event *event, const test
 static void check_every_field(round_trip *trip, mend_event_kind number) {
   test_kind kind = test_kind_of(number);
   cr_assert(mend_str_equal(mend_event_kind_topic(number), mend_str_from(kind.topic)), "%s", kind.topic);
+  cr_assert_str_eq(mend_event_kind_topic(number).ptr, kind.topic);
   mend_any_event event;
   cr_assert_eq(mend_event_init(&event, number), MEND_OK);
   cr_assert_eq(event.event.size, kind.size, "%s", kind.topic);

@@ -84,6 +84,54 @@ Test(sentences, of_topics_and_patterns) {
   mend_bus_release(bus);
 }
 
+static void keep_log(void *ctx, mend_log_level level, const char *message) {
+  char *log = ctx;
+  const size_t len = strlen(log);
+  cr_assert_eq(level, MEND_LOG_WARNING);
+  snprintf(log + len, 1024 - len, "%s|", message);
+}
+
+Test(sentences, of_topics_that_look_like_the_librarys) {
+  static const struct {
+    const char *topic, *log;
+  } rows[] = {
+      {"own.topic", ""},
+      {"tool", ""},
+      {"toolbox.after", ""},
+      {"tool.afte", "topic \"tool.afte\" is none of the library's, did you mean tool.after?|"},
+      {"run.start", "topic \"run.start\" is none of the library's, did you mean run.started?|"},
+      {"tool.after,tool.error", "topic \"tool.after,tool.error\" is none of the library's, which are tool.before, "},
+      {"tool.end",
+       "topic \"tool.end\" is none of the library's, which are tool.before, tool.progress, tool.after, tool.error, "},
+  };
+  char log[1024];
+  mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+  options.log = keep_log;
+  options.log_ctx = log;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (int way = 0; way < 3; way++) {
+      mend_bus *bus;
+      mend_run *run;
+      mend_topic topic;
+      log[0] = '\0';
+      cr_assert_eq(mend_bus_new(&options, &bus, NULL), MEND_OK);
+      cr_assert_eq(mend_run_new(bus, NULL, &run, NULL), MEND_OK);
+      for (int again = 0; again < 2; again++) {
+        mend_status status = MEND_OK;
+        if (way == 0) status = mend_run_emit(run, rows[i].topic, "{}", NULL);
+        if (way == 1) status = mend_bus_subscribe(bus, rows[i].topic, nothing, NULL, NULL, NULL, NULL);
+        if (way == 2) status = mend_bus_topic(bus, mend_str_from(rows[i].topic), &topic, NULL);
+        cr_assert_eq(status, MEND_OK);
+      }
+      cr_assert_eq(strncmp(log, rows[i].log, strlen(rows[i].log)), 0, "row %zu: %s", i, log);
+      const char *end = strchr(log, '|');
+      cr_assert_eq(end == NULL ? log[0] : end[1], '\0', "row %zu, once: %s", i, log);
+      mend_run_release(run);
+      mend_bus_release(bus);
+    }
+  }
+}
+
 typedef mend_status (*make_run)(mend_bus *bus, const mend_run_options *options, mend_run **ret_run, mend_error *error);
 
 static void check_run(make_run make, mend_bus *bus, const mend_run_options *options, mend_status status,

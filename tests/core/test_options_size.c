@@ -46,7 +46,12 @@ Test(options_size, any_version_into_any_other) {
                                   " are set, the program was built against a newer header");
   cr_assert_eq(target.a, 4u, "unchanged");
 
+  cr_assert_eq(mend__options_require(&target, NULL, "v2", &error), MEND_EINVAL);
+  cr_assert_str_eq(error.message, "v2: NULL, expected one");
+  cr_assert_eq(mend__options_require(&target, &target, "v2", &error), MEND_OK);
+
   newer.size = 0;
+  cr_assert_eq(mend__options_require(&target, &newer, "v2", &error), MEND_EINVAL);
   cr_assert_eq(mend__options_take(&target, &newer, "v2", &error), MEND_EINVAL);
   cr_assert_str_eq(error.message, "v2: size is 0, start from the type's _INIT or set size to sizeof(v2)");
   newer.size = sizeof(size_t) - 1;

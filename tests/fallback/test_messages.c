@@ -62,7 +62,7 @@ Test(messages, fit_their_roles) {
        "a call's args: expected a JSON object"},
       {MEND_ROLE_ASSISTANT,
        PART(.kind = MEND_PART_CALL, .call_id = TEXT("c1"), .name = TEXT("f"), .args = TEXT("{\"a\"")),
-       "a call's args: expected a colon, found the end of the text"},
+       "a call's args, line 1, column 5: expected a colon, found the end of the text"},
       {MEND_ROLE_TOOL, PART(.kind = MEND_PART_CALL, .call_id = TEXT("c1"), .name = TEXT("f")),
        "a call cannot be part of a message of role tool"},
       {MEND_ROLE_TOOL, PART(.kind = MEND_PART_RESULT, .call_id = TEXT("c1"), .text = TEXT("1")), NULL},

@@ -42,6 +42,10 @@ static void hear_delta(void *ctx, const mend_delta *delta) {
 }
 
 static void hear_reply(talk *t, const mend_reply *reply) {
+  const mend_str texts[] = {reply->text,   reply->thinking, reply->finish_reason, reply->model,
+                            reply->target, reply->raw,      reply->attempts};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    cr_assert(texts[i].ptr == NULL || texts[i].ptr[texts[i].len] == '\0', "text %zu has no NUL behind it", i);
   say(t, "reply %s \"%s\" %.*s, %zu calls, %lld in, %lld out, %zu log_probs", mend_finish_name(reply->finish),
       reply->text.ptr, MEND_STR_ARG(reply->model),
       reply->part_count - (reply->text.len > 0) - (reply->thinking.len > 0), (long long)reply->usage.input,

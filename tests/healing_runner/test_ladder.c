@@ -36,7 +36,7 @@ static mend_status ask_back(void *ctx, const mend_detection *detection, mend_act
 }
 
 static void open_world(world *w) {
-  static const mend_tool tool = {sizeof tool, "echo", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING};
+  static const mend_tool tool = {.size = sizeof tool, .name = "echo", .effect = MEND_EFFECT_READ_ONLY, .execute = echo};
   memset(w, 0, sizeof *w);
   mend_test_allocator_init(&w->memory);
   cr_assert_eq(mend_clock_new_virtual(&w->memory.base, (mend_time){SECOND, SECOND}, &w->clock), MEND_OK);

@@ -169,3 +169,57 @@ Test(healing, notices) {
     close_world(&w);
   }
 }
+
+Test(healing, notices_of_what_has_no_effect) {
+  enum { OF_CALLS, OF_TOOLS, OF_TIME, ENABLED };
+  static const struct {
+    mend_watch_mode mode;
+    int budget;
+    bool enable, publishes, regression, bus_watches;
+    const char *notice; /* NULL: none */
+  } rows[] = {
+      {MEND_WATCH_MODE_SEED, OF_CALLS, false, false, false, false, "budget.calls has no effect in mode seed"},
+      {MEND_WATCH_MODE_SEED, OF_CALLS, true, false, false, false, "budget.enable has no effect in mode seed"},
+      {MEND_WATCH_MODE_EVIDENCE, OF_CALLS, false, false, false, false,
+       "budget.calls has no effect without budget.enable=true"},
+      {MEND_WATCH_MODE_EVIDENCE, OF_TOOLS, false, false, false, false,
+       "budget.tool_calls has no effect without budget.enable=true"},
+      {MEND_WATCH_MODE_EVIDENCE, OF_TIME, false, false, false, false,
+       "budget.time_s has no effect without budget.enable=true"},
+      {MEND_WATCH_MODE_EVIDENCE, OF_CALLS, true, false, false, false, NULL},
+      {MEND_WATCH_MODE_EVIDENCE, ENABLED, true, false, false, false, NULL},
+      {MEND_WATCH_MODE_EVIDENCE, ENABLED, false, true, false, false, "nobody watches without regression.enable=true"},
+      {MEND_WATCH_MODE_EVIDENCE, ENABLED, false, true, true, false, NULL},
+      {MEND_WATCH_MODE_EVIDENCE, ENABLED, false, true, false, true, NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    world w;
+    open_world(&w);
+    char notices[512] = "";
+    mend_bus_subscribe(w.bus, "healing.started", keep_notices, notices, NULL, NULL, NULL);
+    mend_options config = MEND_OPTIONS_INIT, of_bus = MEND_OPTIONS_INIT;
+    of_bus.regression.enable = true;
+    of_bus.regression.window_n = 6;
+    if (rows[i].bus_watches) cr_assert_eq(mend_bus_watch(w.bus, &of_bus, NULL), MEND_OK);
+    config.mode = rows[i].mode;
+    config.regression.enable = rows[i].regression;
+    config.regression.window_n = 6;
+    config.budget.enable = rows[i].enable;
+    if (rows[i].budget == OF_CALLS) config.budget.calls = 3;
+    if (rows[i].budget == OF_TOOLS) config.budget.tool_calls = MEND_STR("{\"search\":3}");
+    if (rows[i].budget == OF_TIME) config.budget.time_s = 3;
+    mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
+    options.bus = w.bus;
+    options.config = &config;
+    cr_assert_eq(mend_hooks_new(&w.memory.base, &options.hooks), MEND_OK);
+    if (rows[i].publishes) cr_assert_eq(mend_hooks_add_metacognition(options.hooks, NULL, NULL), MEND_OK);
+    mend_healing_runner *runner;
+    cr_assert_eq(mend_healing_runner_new(&options, &runner, NULL), MEND_OK);
+    MEND_HEALING_SCOPE(runner, NULL) {}
+    if (rows[i].notice == NULL) cr_assert_str_eq(notices, "", "row %zu", i);
+    if (rows[i].notice != NULL) cr_assert_not_null(strstr(notices, rows[i].notice), "row %zu: %s", i, notices);
+    mend_healing_runner_release(runner);
+    mend_hooks_release(options.hooks);
+    close_world(&w);
+  }
+}

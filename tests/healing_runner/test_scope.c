@@ -176,6 +176,61 @@ Test(healing, a_run_has_one_runner_at_a_time) {
   }
 }
 
+enum { ROUNDS = 100 };
+
+typedef struct rivals {
+  mend_run *run;
+  atomic_int inside, entered, wrong;
+} rivals;
+
+typedef struct rival {
+  rivals *all;
+  mend_healing_runner *runner;
+} rival;
+
+static void *enter_often(void *ctx) {
+  const rival *self = ctx;
+  mend_scope_options options = MEND_SCOPE_OPTIONS_INIT;
+  options.run = self->all->run;
+  for (int i = 0; i < ROUNDS; i++) {
+    const mend_status status = mend_healing_enter(self->runner, &options, NULL);
+    if (status == MEND_OK) {
+      const bool alone = atomic_fetch_add(&self->all->inside, 1) == 0;
+      const bool calls = call(self->runner, "echo", "{}") == MEND_OK;
+      if (!alone || !calls) atomic_fetch_add(&self->all->wrong, 1);
+      atomic_fetch_add(&self->all->entered, 1);
+      atomic_fetch_sub(&self->all->inside, 1);
+      mend_healing_exit(self->runner, NULL);
+    } else if (status != MEND_EEXIST) {
+      atomic_fetch_add(&self->all->wrong, 1);
+    }
+  }
+  return NULL;
+}
+
+Test(healing, a_run_has_one_runner_at_a_time_on_two_threads) {
+  world w;
+  open_world(&w);
+  rivals all = {.inside = 0};
+  rival two[2];
+  pthread_t threads[2];
+  cr_assert_eq(mend_run_new(w.bus, NULL, &all.run, NULL), MEND_OK);
+  mend_options config = MEND_OPTIONS_INIT;
+  config.loop.enable = false; /* every round makes the same call */
+  for (int i = 0; i < 2; i++) {
+    two[i] = (rival){&all, new_runner(&w, &config)};
+    cr_assert_eq(pthread_create(&threads[i], NULL, enter_often, &two[i]), 0);
+  }
+  for (int i = 0; i < 2; i++) {
+    pthread_join(threads[i], NULL);
+    mend_healing_runner_release(two[i].runner);
+  }
+  cr_assert_eq(atomic_load(&all.wrong), 0);
+  cr_assert(atomic_load(&all.entered) > 0);
+  mend_run_release(all.run);
+  close_world(&w);
+}
+
 /* ---- Whose run it is ---- */
 
 typedef struct run_told {

@@ -18,7 +18,8 @@ Test(healing, a_call_that_does_not_end_is_abandoned) {
   world w;
   open_world(&w);
   _Atomic int stage = 0;
-  const mend_tool deaf = {sizeof deaf, "deaf", MEND_EFFECT_READ_ONLY, ignore_token, NULL, MEND_TOOL_BLOCKING};
+  const mend_tool deaf = {
+      .size = sizeof deaf, .name = "deaf", .effect = MEND_EFFECT_READ_ONLY, .execute = ignore_token};
   mend_tools_add(w.tools, &deaf, &stage, NULL);
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   options.bus = w.bus;
@@ -76,6 +77,10 @@ Test(healing, the_last_look_the_last_decision_and_nothing_afterwards) {
   cr_assert_eq(report.actions, 1u);
   cr_assert_eq(report.status, MEND_ABORTED);
   cr_assert_str_eq(report.abort_reason, "inspector: late");
+  char sentence[128];
+  snprintf(sentence, sizeof sentence, "aborted by %s: inspector: late", report.abort_source);
+  cr_assert_eq(report.error.status, MEND_ABORTED);
+  cr_assert_str_eq(report.error.message, sentence);
   cr_assert_str_eq(w.log, "healing.started tool.before tool.after healing.detection healing.action healing.stopped ",
                    "%s", w.log);
   cr_assert(!mend_watchdog_watches_run(inspector, run), "nothing is watched any more");
@@ -163,7 +168,8 @@ static mend_status never_return(void *ctx, mend_call *call) {
 /* In a process of its own, on the real clock: leaving takes the grace and no longer. */
 static int leave_with_a_deaf_tool(void) {
   _Atomic int began = 0;
-  const mend_tool deaf = {sizeof deaf, "deaf", MEND_EFFECT_READ_ONLY, never_return, NULL, MEND_TOOL_BLOCKING};
+  const mend_tool deaf = {
+      .size = sizeof deaf, .name = "deaf", .effect = MEND_EFFECT_READ_ONLY, .execute = never_return};
   mend_tools *tools;
   mend_healing_options options = MEND_HEALING_OPTIONS_INIT;
   mend_healing_runner *runner;

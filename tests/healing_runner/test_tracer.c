@@ -1,5 +1,6 @@
 /* The tracer: the events in tests/data/tracer/<name>.events make the spans and the picture in <name>.expected; and what
  * it does at its limits, with a listener, without memory and on several threads. */
+#include "mend/json.h"
 #include "mend/workbench.h"
 #include "support/mend_test.h"
 #include "support/test_support.h"
@@ -162,8 +163,18 @@ static const char *parent_of(const report *r, const mend_span *span) {
   return memcmp(span->parent_span_id, none, 8) == 0 ? "-" : "unknown";
 }
 
+static void check_json(const mend_span *span) {
+  char *json;
+  size_t len;
+  cr_assert_eq(mend_span_to_json(span, NULL, &json, &len), MEND_OK);
+  cr_assert_eq(len, strlen(json));
+  cr_assert_eq(mend_json_check((mend_str){json, len}, 8, NULL), MEND_OK, "%s", json);
+  mend_free(NULL, json);
+}
+
 static bool print_span(void *ctx, const mend_span *span) {
   report *r = ctx;
+  check_json(span);
   const char *name = span->name.len > 0 ? span->name.ptr : "-";
   print(r, "%s %.*s of %.*s, parent %s, ", span->kind, span->name.len > 0 ? (int)span->name.len : 1, name,
         MEND_STR_ARG(span->run_id), parent_of(r, span));
@@ -209,6 +220,50 @@ static void check_case(void *ctx, const char *events) {
 }
 
 Test(tracer, cases) { cr_assert(mend_test_each("tracer", ".events", check_case, NULL) >= 7); }
+
+/* ---- One span as JSON ---- */
+
+Test(tracer, a_span_as_json) {
+  static const struct {
+    mend_span span;
+    const char *json; /* NULL: it cannot be */
+  } rows[] = {
+      {{.size = sizeof(mend_span),
+        .trace_id = {0xab, [15] = 1},
+        .span_id = {0xcd, [7] = 2},
+        .parent_span_id = {0xef, [7] = 3},
+        .kind = "tool",
+        .name = {"say \"hi\"", 8},
+        .run_id = {"r1", 2},
+        .call = UINT64_MAX,
+        .start_ns = UINT64_C(1796079477899992411),
+        .end_ns = UINT64_C(1796079478000000000),
+        .duration_ms = 100.007589,
+        .attempts = 2,
+        .status = {"after", 5},
+        .detections = 1},
+       "{\"trace_id\":\"ab000000000000000000000000000001\",\"span_id\":\"cd00000000000002\","
+       "\"parent_span_id\":\"ef00000000000003\",\"kind\":\"tool\",\"name\":\"say \\\"hi\\\"\",\"run_id\":\"r1\","
+       "\"call\":18446744073709551615,\"started_at\":1796079477.899992411,\"ended_at\":1796079478.0,"
+       "\"duration_ms\":100.007589,\"attempts\":2,\"status\":\"after\",\"detections\":1}"},
+      {{.size = sizeof(mend_span), .kind = "run", .run_id = {"r\n", 2}, .start_ns = 1, .duration_ms = MEND_NAN},
+       "{\"trace_id\":\"00000000000000000000000000000000\",\"span_id\":\"0000000000000000\",\"kind\":\"run\","
+       "\"run_id\":\"r\\n\",\"started_at\":0.000000001,\"detections\":0}"},
+      {{.size = 0, .kind = "run"}, NULL},
+      {{.size = sizeof(mend_span)}, NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    char *json = NULL;
+    const mend_status expected = rows[i].json != NULL ? MEND_OK : MEND_EINVAL;
+    cr_assert_eq(mend_span_to_json(&rows[i].span, NULL, &json, NULL), expected, "row %zu", i);
+    if (expected == MEND_OK) cr_assert_str_eq(json, rows[i].json);
+    mend_free(NULL, json);
+  }
+  char *json = NULL;
+  cr_assert_eq(mend_span_to_json(NULL, NULL, &json, NULL), MEND_EINVAL);
+  cr_assert_eq(mend_span_to_json(&rows[0].span, NULL, NULL, NULL), MEND_EINVAL);
+  cr_assert_null(json);
+}
 
 /* ---- Options ---- */
 

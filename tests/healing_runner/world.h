@@ -61,9 +61,9 @@ static inline mend_status decline(void *ctx, mend_call *call) {
 
 static inline void open_world(world *w) {
   static const mend_tool tools[] = {
-      {sizeof tools[0], "echo", MEND_EFFECT_READ_ONLY, echo, NULL, MEND_TOOL_BLOCKING},
-      {sizeof tools[0], "hang", MEND_EFFECT_READ_ONLY, hang, NULL, MEND_TOOL_BLOCKING},
-      {sizeof tools[0], "decline", MEND_EFFECT_READ_ONLY, decline, NULL, MEND_TOOL_BLOCKING}};
+      {.size = sizeof tools[0], .name = "echo", .effect = MEND_EFFECT_READ_ONLY, .execute = echo},
+      {.size = sizeof tools[0], .name = "hang", .effect = MEND_EFFECT_READ_ONLY, .execute = hang},
+      {.size = sizeof tools[0], .name = "decline", .effect = MEND_EFFECT_READ_ONLY, .execute = decline}};
   *w = (world){.confidence = 1.0, .lock = PTHREAD_MUTEX_INITIALIZER};
   mend_test_allocator_init(&w->memory);
   cr_assert_eq(mend_clock_new_virtual(&w->memory.base, (mend_time){SECOND, SECOND}, &w->clock), MEND_OK);

@@ -9,6 +9,10 @@
 
 /* ---- The world ---- */
 
+static inline void on_log(void *ctx, mend_log_level level, const char *message) {
+  if (level == MEND_LOG_WARNING) note(&((scenario *)ctx)->said, "%s\n", message);
+}
+
 static inline mend_status scenario_try_open(scenario *s) {
   mend_bus_options bus_options = MEND_BUS_OPTIONS_INIT;
   mend_boundary_options options = MEND_BOUNDARY_OPTIONS_INIT;
@@ -20,6 +24,8 @@ static inline mend_status scenario_try_open(scenario *s) {
   bus_options.allocator = &s->memory.base;
   bus_options.clock = s->clock;
   bus_options.id_seed = 7;
+  bus_options.log = on_log;
+  bus_options.log_ctx = s;
   if (status == MEND_OK) status = mend_bus_new(&bus_options, &s->bus, NULL);
   if (status == MEND_OK) status = mend_bus_subscribe(s->bus, "*", on_event, s, NULL, NULL, NULL);
   if (status == MEND_OK) status = mend_run_new(s->bus, NULL, &s->run, NULL);
@@ -162,6 +168,10 @@ static inline void note_field(log_text *log, const char *name, mend_str text) {
 
 static inline void note_result(scenario *s, mend_status status, const mend_result *result) {
   log_text *log = &s->result;
+  const mend_str texts[] = {result->value,  result->error_type, result->error_message,
+                            result->reason, result->question,   result->hook};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    cr_assert(texts[i].ptr == NULL || texts[i].ptr[texts[i].len] == '\0', "%s: text %zu has no NUL", s->place, i);
   clear_log(log);
   note(log, "%s %s", mend_status_name(status) + strlen("MEND_"), mend_outcome_name(result->outcome));
   note_field(log, "value", result->value);

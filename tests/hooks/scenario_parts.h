@@ -249,6 +249,12 @@ static inline mend_status policy_twice(void *ctx, const mend_detection *detectio
   return MEND_OK;
 }
 
+/* Calls the boundary, and asks: what it calls is not asked. */
+static inline mend_status policy_help(void *ctx, const mend_detection *detection, mend_action *ret_action) {
+  call_quietly(ctx, "helper");
+  return policy_escalate(ctx, detection, ret_action);
+}
+
 static inline mend_policy find_policy(const char *name) {
   static const struct {
     const char *name;
@@ -256,7 +262,7 @@ static inline mend_policy find_policy(const char *name) {
   } policies[] = {
       {"default", NULL},       {"abort", policy_abort}, {"observe", policy_observe}, {"escalate", policy_escalate},
       {"mixed", policy_mixed}, {"fail", policy_fail},   {"unknown", policy_unknown}, {"endless", policy_endless},
-      {"call", policy_call},   {"twice", policy_twice}};
+      {"call", policy_call},   {"twice", policy_twice}, {"help", policy_help}};
   for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
     if (strcmp(policies[i].name, name) == 0) return policies[i].policy;
   }

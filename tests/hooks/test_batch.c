@@ -185,7 +185,7 @@ Test(batch, beside_a_blocking_tool) {
   kinds_close(&w);
 }
 
-/* From a thread of the pool pooled calls run one after the other. */
+/* From a thread of the pool. */
 static mend_status call_batch(void *ctx, mend_call *call) {
   meeting *self = ctx;
   mend_batch_call calls[3];
@@ -228,6 +228,44 @@ Test(batch, from_the_pool) {
     cr_assert_eq(atomic_load(&w.succeeded), 4 * rows[i].outer, "%zu", i);
     kinds_close(&w);
   }
+}
+
+/* ---- Inputs ---- */
+
+static mend_status repeat_args(void *ctx, mend_call *call) {
+  (void)ctx;
+  return mend_call_succeed(call, mend_call_args(call));
+}
+
+/* What a call's result held may be another one's input: none is replaced before all are over. */
+Test(batch, results_as_arguments) {
+  static const char *const tools[] = {"async", "pooled", "blocking"};
+  enum { COUNT = 6 };
+  kinds_world w;
+  mend_batch_call calls[COUNT];
+  char values[COUNT][64];
+  kinds_open(&w);
+  kinds_add(&w, "async", MEND_TOOL_ASYNC, repeat_args, NULL);
+  kinds_add(&w, "pooled", MEND_TOOL_POOLED, repeat_args, NULL);
+  kinds_add(&w, "blocking", MEND_TOOL_BLOCKING, repeat_args, NULL);
+  for (size_t i = 0; i < COUNT; i++) {
+    snprintf(values[i], sizeof values[i], "{\"value\":\"%040zu\"}", i);
+    calls[i] = (mend_batch_call)MEND_BATCH_CALL_INIT;
+    calls[i].args = mend_str_from(values[i]);
+  }
+  for (size_t round = 0; round < COUNT; round++) {
+    for (size_t i = 0; i < COUNT; i++)
+      calls[i].tool = mend_str_from(tools[(i + round) % 3]);
+    cr_assert_eq(mend_boundary_call_all(w.boundary, calls, COUNT), MEND_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+      cr_assert(mend_str_equal(calls[i].result.value, mend_str_from(values[(i + round) % COUNT])), "%zu: %zu", round,
+                i);
+      calls[i].args = calls[(i + 1) % COUNT].result.value;
+    }
+  }
+  for (size_t i = 0; i < COUNT; i++)
+    mend_result_clear(&calls[i].result);
+  kinds_close(&w);
 }
 
 /* ---- Ended by a token ---- */

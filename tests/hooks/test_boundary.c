@@ -299,6 +299,8 @@ Test(boundary, results_that_were_not_begun) {
     cr_assert_eq(mend_boundary_call(boundary, MEND_STR("a"), MEND_STR("{}"), NULL, results[i]), MEND_EINVAL);
     cr_assert_str_eq(said, sentences[i], "%s", said);
   }
+  cr_assert_eq(mend_boundary_call_all(boundary, NULL, 1), MEND_EINVAL);
+  cr_assert_str_eq(said, "calls were refused: their array is NULL");
   mend_batch_call call = MEND_BATCH_CALL_INIT;
   call.result.size = 0;
   cr_assert_eq(mend_boundary_call_all(boundary, &call, 1), MEND_EINVAL);

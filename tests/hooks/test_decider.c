@@ -277,6 +277,36 @@ Test(decider, detection_that_is_refused) {
   cr_assert(refused);
 }
 
+/* ---- A policy that fails leaves the run unprotected, which the bus's log is told ---- */
+
+Test(decider, policies_that_fail) {
+  static const struct {
+    const char *policy, *said;
+  } rows[] = {
+      {"observe", ""},
+      {"abort", ""},
+      {"fail", "watchdog hook w: its policy failed, nothing is done about detection 1 of loop: MEND_EIO\n"},
+      {"unknown", "watchdog hook w: its policy failed, nothing is done about detection 1 of loop: the policy answered "
+                  "with an action that is none\n"},
+      {"endless", "watchdog hook w: its policy failed, nothing is done about detection 1 of loop: the policy answered "
+                  "with a text that does not end\n"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    scenario *s = scenario_new();
+    char watched[] = "loop=2", tool[] = "a ok=1";
+    cr_assert_eq(scenario_try_open(s), MEND_OK);
+    watch(s, watched);
+    add_tool(s, tool);
+    cr_assert_eq(mend_boundary_add_watchdog_hook(s->boundary, "w", find_policy(rows[i].policy), s, NULL), MEND_OK);
+    call_quietly(s, "a");
+    call_quietly(s, "a");
+    call_quietly(s, "a");
+    cr_assert_str_eq(s->said.text, rows[i].said, "%s: %s", rows[i].policy, s->said.text);
+    scenario_close(s);
+    free(s);
+  }
+}
+
 /* ---- A boundary that is released while a policy of its run is being asked ---- */
 
 typedef struct asked {

@@ -13,13 +13,14 @@ static void check_says(const mend_decision *decision, mend_decision_kind kind, c
   cr_assert(text_is(mend_decision_args(decision), args), "%s", or_none(mend_decision_args(decision)));
 }
 
-typedef enum setter { CONTINUE, SKIP, REDIRECT, ABORT, ESCALATE } setter;
+typedef enum setter { CONTINUE, SKIP, SKIP_TEXT, REDIRECT, ABORT, ESCALATE } setter;
 
 /* `first` is the stub, or the tool, or the question; `second` the arguments. */
 static mend_status set(mend_decision *decision, setter how, mend_str reason, mend_str first, mend_str second) {
   switch (how) {
   case CONTINUE: mend_decision_continue(decision); return MEND_OK;
   case SKIP: return mend_decision_skip(decision, reason, first);
+  case SKIP_TEXT: return mend_decision_skip_text(decision, reason, first);
   case REDIRECT: return mend_decision_redirect(decision, reason, first, second);
   case ABORT: return mend_decision_abort(decision, reason);
   case ESCALATE: return mend_decision_escalate(decision, first);
@@ -46,6 +47,11 @@ static const struct {
     {SKIP, "why", "no json", NULL, REFUSED(MEND_ESYNTAX)},
     {SKIP, "why", "", NULL, REFUSED(MEND_ESYNTAX)},
     {SKIP, "why", "{} {}", NULL, REFUSED(MEND_ESYNTAX)},
+    /* plain text becomes a JSON string */
+    {SKIP_TEXT, "why", "no \"json\"\n", NULL, MEND_OK, MEND_DECISION_SKIP, "why", "\"no \\\"json\\\"\\n\"", NULL, NULL},
+    {SKIP_TEXT, "why", "{}", NULL, MEND_OK, MEND_DECISION_SKIP, "why", "\"{}\"", NULL, NULL},
+    {SKIP_TEXT, NULL, "", NULL, MEND_OK, MEND_DECISION_SKIP, NULL, "\"\"", NULL, NULL},
+    {SKIP_TEXT, "why", NULL, NULL, MEND_OK, MEND_DECISION_SKIP, "why", "\"\"", NULL, NULL},
     /* a redirect needs a tool or arguments; an empty object counts as present */
     {REDIRECT, "why", "b", NULL, MEND_OK, MEND_DECISION_REDIRECT, "why", NULL, "b", NULL},
     {REDIRECT, "why", NULL, "{\"x\":2}", MEND_OK, MEND_DECISION_REDIRECT, "why", NULL, NULL, "{\"x\":2}"},
@@ -114,6 +120,58 @@ Test(decision, says_what_was_set_last) {
   cr_assert_eq(mend_decision_new(NULL, &decision), MEND_OK, "malloc's");
   cr_assert_eq(mend_decision_abort(decision, MEND_STR("why")), MEND_OK);
   mend_decision_free(decision);
+}
+
+/* ---- What was refused is remembered, for hook.failed ---- */
+
+Test(decision, remembers_what_was_refused) {
+  static const struct {
+    setter how;
+    const char *first, *second;
+    const char *sentence; /* NULL: nothing was refused */
+  } refused[] = {
+      {SKIP, "blocked", NULL,
+       "skip: the stub is no JSON: line 1, column 1: expected a value, found 'b'; mend_decision_skip_text takes plain "
+       "text"},
+      {SKIP, "{\n\"a\":", NULL,
+       "skip: the stub is no JSON: line 2, column 5: expected a value, found the end of the text; "
+       "mend_decision_skip_text "
+       "takes plain text"},
+      {SKIP, "1", NULL, NULL},
+      {SKIP_TEXT, "blocked", NULL, NULL},
+      {REDIRECT, NULL, NULL, "redirect: neither tool nor args, expected one of them or both"},
+      {REDIRECT, "", "{}", "redirect: the tool is empty, expected a name, or absent for the same"},
+      {REDIRECT, "b", "[1]", "redirect: args are an array, expected an object"},
+      {REDIRECT, "b", "{\"x\":}", "redirect: args are no JSON: line 1, column 6: expected a value, found '}'"},
+      {REDIRECT, "b", "{}", NULL},
+      {ESCALATE, NULL, NULL, "escalate: the question is absent"},
+      {ESCALATE, "Really?", NULL, NULL},
+      {ABORT, NULL, NULL, NULL},
+      {CONTINUE, NULL, NULL, NULL},
+  };
+  mend_decision decision, other;
+  mend_error refusal = MEND_ERROR_INIT;
+  mend__decision_init(&decision, NULL);
+  mend__decision_init(&other, NULL);
+  decision.refusal = &refusal;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    mend_decision_redirect(&decision, ABSENT, ABSENT, ABSENT); /* so that a success forgets one */
+    const mend_status status = set(&decision, refused[i].how, MEND_STR("why"), mend_str_from(refused[i].first),
+                                   mend_str_from(refused[i].second));
+    cr_assert_eq(refusal.status, status, "row %zu", i);
+    cr_assert_eq(status == MEND_OK, refused[i].sentence == NULL, "row %zu", i);
+    if (status != MEND_OK) cr_assert_str_eq(refusal.message, refused[i].sentence);
+    mend__decision_move(&other, &decision);
+    cr_assert_null(other.refusal, "row %zu: it is not moved", i);
+    cr_assert_eq(decision.refusal, &refusal, "row %zu", i);
+  }
+  mend__decision_clear(&decision);
+  mend__decision_clear(&other);
+
+  /* without any that could be told */
+  cr_assert_eq(mend_decision_new(NULL, NULL), MEND_EINVAL);
+  for (setter how = SKIP; how <= ESCALATE; how++)
+    cr_assert_eq(set(NULL, how, MEND_STR("why"), MEND_STR("1"), MEND_STR("{}")), MEND_EINVAL, "setter %d", (int)how);
 }
 
 Test(decision, moves) {

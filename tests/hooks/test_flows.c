@@ -218,22 +218,34 @@ Test(flows, pauses_on_the_clock) {
   end_retry(&retry, thread);
 }
 
-/* An abort ends the pause, and with it the flow. */
-Test(flows, abort_ends_the_pause) {
-  retry_run retry = {.options = MEND_RETRY_OPTIONS_INIT};
-  pthread_t thread;
-  retry.options.backoff_s = 30;
-  start_retry(&retry, &thread);
-  while (atomic_load(&retry.failed) == 0)
-    sched_yield();
-  cr_assert_eq(mend_run_abort(retry.s->run, MEND_STR("enough"), MEND_STR("me")), MEND_OK);
-  while (!atomic_load(&retry.over))
-    sched_yield();
-  cr_assert_eq(retry.status, MEND_ABORTED);
-  cr_assert_eq(retry.outcome, MEND_OUTCOME_ABORTED);
-  cr_assert_eq(atomic_load(&retry.tries), 1u);
-  cr_assert_str_eq(retry.s->events.text, "before#1:a error#1:a!x");
-  end_retry(&retry, thread);
+static mend_status abort_call(mend_run *run) { return mend_run_abort(run, MEND_STR("enough"), MEND_STR("me")); }
+static mend_status cancel_call_1(mend_run *run) { return mend_run_cancel_call(run, 1, MEND_STR("enough")); }
+
+/* An abort or a cancel ends the pause, and with it the flow. The attempt before has had its terminal event: there is no
+ * other. */
+Test(flows, ends_in_the_pause) {
+  static const struct {
+    mend_status (*end)(mend_run *run);
+    mend_status status;
+    mend_outcome outcome;
+  } rows[] = {{abort_call, MEND_ABORTED, MEND_OUTCOME_ABORTED},
+              {cancel_call_1, MEND_ECANCELLED, MEND_OUTCOME_CANCELLED}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    retry_run retry = {.options = MEND_RETRY_OPTIONS_INIT};
+    pthread_t thread;
+    retry.options.backoff_s = 30;
+    start_retry(&retry, &thread);
+    while (atomic_load(&retry.failed) == 0)
+      sched_yield();
+    cr_assert_eq(rows[i].end(retry.s->run), MEND_OK);
+    while (!atomic_load(&retry.over))
+      sched_yield();
+    cr_assert_eq(retry.status, rows[i].status);
+    cr_assert_eq(retry.outcome, rows[i].outcome);
+    cr_assert_eq(atomic_load(&retry.tries), 1u);
+    cr_assert_str_eq(retry.s->events.text, "before#1:a error#1:a!x");
+    end_retry(&retry, thread);
+  }
 }
 
 /* ---- Callbacks ---- */
@@ -368,6 +380,10 @@ static const struct {
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=redirect=-={\"prompt\":\"\\u0061nother\"}",
      "prompt(another) agent(another) executor(1) update(1,2) ", "before#1:plan after#1:plan>plan<h",
      "OK redirected value=2 reason=redirecting hook=h attempts=1"},
+    {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=redirect=-={\"prompt\":5}", "",
+     "before#1:plan error#1:plan>plan<h!bad_redirect",
+     "EFAILED failed type=bad_redirect message=the redirect's prompt: expected a string, found a number "
+     "reason=redirecting hook=h attempts=1"},
     {"ok=1", "ok=2", MEND_OK, MEND_OK, "h before=abort=no", "", "before#1:plan aborted#1:plan@h",
      "ABORTED aborted reason=no hook=h attempts=1"},
 };

@@ -217,8 +217,7 @@ Test(plan, bad_plans) {
   mend_plan plan = MEND_PLAN_INIT;
   const mend_str goal = MEND_STR("g");
   cr_assert_eq(scenario_try_open(s), MEND_OK);
-  expect_refused(mend_boundary_plan(s->boundary, NULL, goal, &result), &result,
-                 "mend_plan.planner: NULL, expected a function");
+  expect_refused(mend_boundary_plan(s->boundary, NULL, goal, &result), &result, "mend_plan: NULL, expected one");
   expect_refused(mend_boundary_plan(s->boundary, &plan, goal, &result), &result,
                  "mend_plan.planner: NULL, expected a function");
   for (size_t i = 0; i < sizeof bad_plans / sizeof bad_plans[0]; i++) {

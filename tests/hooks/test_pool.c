@@ -156,15 +156,18 @@ Test(pool, full) {
     cr_assert_eq(mend_boundary_call(w.boundary, MEND_STR("block"), (mend_str)MEND_ABSENT, NULL, &result), MEND_EFAILED);
     cr_assert(mend_str_equal(result.error_type, MEND_STR("pool_full")));
     mend_result_clear(&result);
+    kinds_start(&w, "block");
+    cr_assert_eq(atomic_load(&w.done), 1u); /* refused */
+    cr_assert_eq(atomic_load(&w.failed), 2u);
     if (rows[i].aborts) {
       cr_assert_eq(mend_run_abort(w.run, MEND_STR("all"), MEND_STR("me")), MEND_OK);
-      cr_assert_eq(atomic_load(&w.done), 2u); /* at once, both of them */
+      cr_assert_eq(atomic_load(&w.done), 3u); /* at once, both of them */
     } else {
       cr_assert_eq(mend_run_cancel_call(w.run, waiting, MEND_STR("enough")), MEND_OK);
-      cr_assert_eq(atomic_load(&w.done), 1u);
+      cr_assert_eq(atomic_load(&w.done), 2u);
       const uint64_t another = kinds_start(&w, "block");
       cr_assert_eq(mend_run_cancel_call(w.run, another, MEND_STR("enough")), MEND_OK);
-      cr_assert_eq(atomic_load(&w.done), 2u);
+      cr_assert_eq(atomic_load(&w.done), 3u);
       cr_assert_eq(atomic_load(&w.cancelled), 2u);
     }
     if (rows[i].aborts) {
@@ -211,42 +214,6 @@ Test(pool, drained) {
   mend__boundary_close(w.boundary);
   cr_assert_eq(mend__boundary_drain(w.boundary, MEND_STR("over"), 3600 * MEND_SECOND_NS), 0u);
   cr_assert_eq(atomic_load(&w.done), 4u);
-  kinds_close(&w);
-}
-
-/* ---- Calls within calls ---- */
-
-typedef struct nest {
-  kinds_world *w;
-  pthread_t outer;
-  bool same_thread;
-  mend_status status;
-} nest;
-
-static mend_status inner(void *ctx, mend_call *call) {
-  nest *self = ctx;
-  self->same_thread = pthread_equal(self->outer, pthread_self());
-  return mend_call_succeed(call, MEND_STR("2"));
-}
-
-static mend_status outer(void *ctx, mend_call *call) {
-  nest *self = ctx;
-  self->outer = pthread_self();
-  self->status = kinds_call(self->w, "inner", NULL);
-  return mend_call_succeed(call, MEND_STR("1"));
-}
-
-/* With one thread nobody starves. */
-Test(pool, nested) {
-  kinds_world w;
-  kinds_open(&w);
-  nest self = {.w = &w};
-  cr_assert_eq(mend_tools_set_pool(w.tools, 1, 1, NULL), MEND_OK);
-  kinds_add(&w, "outer", MEND_TOOL_POOLED, outer, &self);
-  kinds_add(&w, "inner", MEND_TOOL_POOLED, inner, &self);
-  cr_assert_eq(kinds_call(&w, "outer", NULL), MEND_OK);
-  cr_assert_eq(self.status, MEND_OK);
-  cr_assert(self.same_thread);
   kinds_close(&w);
 }
 

@@ -15,12 +15,14 @@ typedef struct script {
   mend__phase phase;
   unsigned how;
   mend_decision_kind earlier;
+  unsigned failures, told; /* of hooks: how many, and how many of them the log was told of */
+  char failure[400];       /* what it must be told next */
 } script;
 
 typedef struct script_hook {
   script *script;
   char name[16];
-  bool absent, fails;
+  bool absent, fails, unsaid, corrected;
   uint64_t takes_ns;
   mend_decision_kind kind;
   char first[64], second[64]; /* the stub, or the tool and the arguments; "-": absent */
@@ -57,12 +59,32 @@ static mend_status act(void *ctx, const mend_hook_call *call, mend_decision *dec
   if (call->call != 7 || !text_is(call->tool_name, "t") || call->state != self->script) return MEND_EINVAL;
   if (self->takes_ns > 0) mend_clock_advance(self->script->world.clock, self->takes_ns);
   const mend_status status = decide(self, decision);
-  return self->fails ? MEND_EIO : status;
+  if (self->fails) return MEND_EIO;
+  if (status != MEND_OK && self->corrected)
+    return mend_decision_skip_text(decision, MEND_STR("corrected"), mend_str_from(self->first));
+  return self->unsaid ? MEND_OK : status;
 }
 
 static void free_hook(void *ctx) { free(ctx); }
 
+/* The log is told of it right after the event. */
+static void count_failure(script *all, const mend_hook_failed_event *it) {
+  cr_assert_eq(all->told, all->failures, "%s", all->title);
+  all->failures++;
+  snprintf(all->failure, sizeof all->failure, "hook %.*s failed %s a call, which %s: %.*s", MEND_STR_ARG(it->hook),
+           all->phase == MEND__PHASE_ON_ERROR ? "after the failure of" : it->phase.ptr,
+           it->fail_closed ? "is aborted" : "goes on, for the hook was not added fail_closed", MEND_STR_ARG(it->error));
+}
+
+static void on_log(void *ctx, mend_log_level level, const char *message) {
+  script *all = ctx;
+  cr_assert_eq(level, MEND_LOG_WARNING);
+  cr_assert_eq(all->failures, ++all->told, "%s", message);
+  cr_assert_str_eq(message, all->failure);
+}
+
 static mend_status log_event(void *ctx, const mend_event *event) {
+  script *all = ctx;
   char line[400] = "unexpected event";
   if (event->call != 7 || !text_is(event->call_name, "seven")) {
     snprintf(line, sizeof line, "event of another call");
@@ -76,8 +98,9 @@ static mend_status log_event(void *ctx, const mend_event *event) {
     snprintf(line, sizeof line, "failed %.*s %.*s%s %.*s", MEND_STR_ARG(it->hook), MEND_STR_ARG(it->phase),
              it->fail_closed ? " closed" : "", MEND_STR_ARG(it->error));
     if (!text_is(it->tool_name, "t")) strcat(line, " without its tool");
+    count_failure(all, it);
   }
-  write_log(ctx, line);
+  write_log(all, line);
   return MEND_OK;
 }
 
@@ -131,6 +154,10 @@ static void read_hook(script_hook *self, mend_hook_options *options, char **word
       self->absent = true;
     else if (strcmp(words[i], "fail") == 0)
       self->fails = true;
+    else if (strcmp(words[i], "unsaid") == 0)
+      self->unsaid = true;
+    else if (strcmp(words[i], "corrected") == 0)
+      self->corrected = true;
     else if (self->kind != MEND_DECISION_CONTINUE)
       strcpy(texts++ == 0 ? self->first : self->second, words[i]);
     else
@@ -176,7 +203,7 @@ static void read_line(script *all, char *line) {
 static void begin_case(script *all, const char *title) {
   *all = (script){.phase = MEND__PHASE_BEFORE};
   snprintf(all->title, sizeof all->title, "%s", title);
-  hook_world_open(&all->world);
+  hook_world_open_logged(&all->world, on_log, all);
   cr_assert_eq(mend_bus_subscribe(all->world.bus, "*", log_event, all, NULL, NULL, NULL), MEND_OK);
   cr_assert_eq(mend_hooks_new(&all->world.memory.base, &all->hooks), MEND_OK);
 }
@@ -217,6 +244,7 @@ static void run_case(script *all) {
   mend_hooks_release(all->hooks);
   hook_world_close(&all->world);
   cr_assert_str_eq(all->log, all->expected, "%s:\n%s", all->title, all->log);
+  cr_assert_eq(all->told, all->failures, "%s", all->title);
 }
 
 static void expect(script *all, const char *line) {
@@ -242,7 +270,7 @@ Test(runner, cases) {
   }
   run_case(&all);
   free(text);
-  cr_assert_eq(cases, 39u, "%zu", cases);
+  cr_assert_eq(cases, 43u, "%zu", cases);
 }
 
 /* ---- What is refused ---- */
@@ -263,10 +291,12 @@ Test(runner, what_is_refused) {
     size_t size, options_size;
     const char *name;
     double limit_s;
-    const char *sentence; /* NULL: it is taken */
+    const char *sentence; /* NULL: it is taken; "already": MEND_EEXIST, else MEND_EINVAL */
   } rows[] = {
       {sizeof(mend_hook), sizeof(mend_hook_options), "a", 0, NULL},
-      {sizeof(mend_hook), sizeof(mend_hook_options), "a", 1e300, NULL}, /* the same name once more */
+      {sizeof(mend_hook), sizeof(mend_hook_options), "a", 1e300,
+       "hook a: one of this name is there already, and events"},
+      {sizeof(mend_hook), sizeof(mend_hook_options), "A", 1e300, NULL},
       {sizeof(mend_hook), sizeof(mend_hook_options), X16 X16 X16 "xxxxxxxxxxxxxxx", 0.001, NULL},
       {sizeof(mend_hook), offsetof(mend_hook_options, time_limit_s), "an older header", -1, NULL},
       {0, sizeof(mend_hook_options), "a", 0, "mend_hook: size is 0"},
@@ -289,11 +319,17 @@ Test(runner, what_is_refused) {
     const mend_hook_options options = {rows[i].options_size, false, rows[i].limit_s};
     mend_error error = {.status = MEND_OK};
     const mend_status status = mend_hooks_add(hooks, &hook, &destroyed, &options, &error);
-    cr_assert_eq(status, rows[i].sentence == NULL ? MEND_OK : MEND_EINVAL, "row %zu: %s", i, error.message);
+    const bool is_there = rows[i].sentence != NULL && strstr(rows[i].sentence, "already") != NULL;
+    const mend_status refused = is_there ? MEND_EEXIST : MEND_EINVAL;
+    cr_assert_eq(status, rows[i].sentence == NULL ? MEND_OK : refused, "row %zu: %s", i, error.message);
     taken += status == MEND_OK;
     if (status != MEND_OK) cr_assert(strstr(error.message, rows[i].sentence) != NULL, "row %zu: %s", i, error.message);
   }
-  cr_assert_eq(mend_hooks_add(hooks, NULL, NULL, NULL, NULL), MEND_EINVAL);
+  mend_error error = MEND_ERROR_INIT;
+  cr_assert_eq(mend_hooks_add(hooks, NULL, NULL, NULL, &error), MEND_EINVAL);
+  cr_assert_str_eq(error.message, "mend_hook: NULL, expected one");
+  const mend_hook again = {.size = sizeof again, .name = "again", .before = continue_on};
+  cr_assert_eq(mend_hooks_add(NULL, &again, NULL, NULL, NULL), MEND_EINVAL);
   cr_assert_eq(destroyed, 0u);
 
   mend_decision *decision;
@@ -301,6 +337,9 @@ Test(runner, what_is_refused) {
   const mend_hook_call sizeless = {.size = 0};
   cr_assert_eq(mend_hooks_before(hooks, NULL, decision, NULL), MEND_EINVAL);
   cr_assert_eq(mend_hooks_before(hooks, &sizeless, decision, NULL), MEND_EINVAL);
+  const mend_hook_call call = {.size = sizeof call};
+  cr_assert_eq(mend_hooks_before(NULL, &call, decision, NULL), MEND_EINVAL);
+  cr_assert_eq(mend_hooks_before(hooks, &call, NULL, NULL), MEND_EINVAL);
   mend_decision_free(decision);
   mend_hooks_release(hooks);
   mend_hooks_release(NULL);
@@ -311,7 +350,7 @@ Test(runner, what_is_refused) {
 
 typedef struct watcher {
   mend_hooks *hooks;
-  unsigned calls, destroyed;
+  unsigned calls, destroyed, added;
   uint64_t call, within;
   uint32_t attempt;
   mend_status status;
@@ -340,7 +379,9 @@ static mend_status dawdle(void *ctx, const mend_hook_call *call, mend_decision *
 
 static mend_status add_watcher(void *ctx, const mend_hook_call *call, mend_decision *decision) {
   watcher *self = ctx;
-  const mend_hook hook = {.size = sizeof hook, .name = "added", .before = watch};
+  char name[16];
+  snprintf(name, sizeof name, "added %u", self->added++);
+  const mend_hook hook = {.size = sizeof hook, .name = name, .before = watch};
   self->status = mend_hooks_add(self->hooks, &hook, self, NULL, NULL);
   (void)call;
   (void)decision;
@@ -475,7 +516,7 @@ enum { ASKERS = 2, ADDERS = 2, ADDED = 200 };
 typedef struct crowd {
   mend_hooks *hooks;
   mend_run *run;
-  atomic_uint working, calls, events;
+  atomic_uint working, added, calls, events;
 } crowd;
 
 static mend_status count_call(void *ctx, const mend_hook_call *call, mend_decision *decision) {
@@ -493,9 +534,12 @@ static mend_status count_event(void *ctx, const mend_event *event) {
 
 static void *add_hooks(void *ctx) {
   crowd *all = ctx;
-  const mend_hook hook = {.size = sizeof hook, .name = "counts", .before = count_call};
-  for (int i = 0; i < ADDED; i++)
+  for (int i = 0; i < ADDED; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "counts %u", atomic_fetch_add(&all->added, 1));
+    const mend_hook hook = {.size = sizeof hook, .name = name, .before = count_call};
     mend_hooks_add(all->hooks, &hook, all, NULL, NULL);
+  }
   atomic_fetch_sub(&all->working, 1);
   return NULL;
 }

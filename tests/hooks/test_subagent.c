@@ -224,14 +224,18 @@ Test(subagent, bad_input) {
     cr_assert_eq(report.refinements, 77u);
   }
   mend_subagent_tool tool = {.size = 0, .name = "sub", .agent = agent};
-  expect_refused(mend_boundary_subagent(s->boundary, NULL, prompt, &result, NULL), &result, "mend_subagent_tool: NULL");
+  expect_refused(mend_boundary_subagent(s->boundary, NULL, prompt, &result, NULL), &result,
+                 "mend_subagent_tool: NULL, expected one");
   expect_refused(
       mend_boundary_subagent(s->boundary, &tool, prompt, &result, NULL), &result,
       "mend_subagent_tool: size is 0, start from the type's _INIT or set size to sizeof(mend_subagent_tool)");
   tool.size = sizeof tool;
   tool.name = NULL;
   expect_refused(mend_boundary_subagent(s->boundary, &tool, prompt, &result, NULL), &result,
-                 "tool: none, expected a name");
+                 "mend_subagent_tool.name: NULL, expected a name");
+  tool.name = "";
+  expect_refused(mend_boundary_subagent(s->boundary, &tool, prompt, &result, NULL), &result,
+                 "mend_subagent_tool.name: \"\", expected a name");
   cr_assert_eq(mend_boundary_subagent(NULL, &tool, prompt, &result, NULL), MEND_EINVAL);
   cr_assert_eq(mend_boundary_subagent(s->boundary, &tool, prompt, NULL, NULL), MEND_EINVAL);
   cr_assert_str_eq(s->events.text, "");

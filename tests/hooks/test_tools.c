@@ -9,11 +9,16 @@ static mend_status do_nothing(void *ctx, mend_call *call) {
 static void count_destroy(void *ctx) { atomic_fetch_add((atomic_uint *)ctx, 1); }
 
 static mend_tool tool_named(const char *name) {
-  return (mend_tool){sizeof(mend_tool), name, MEND_EFFECT_IRREVERSIBLE, do_nothing, count_destroy, 0};
+  return (mend_tool){.size = sizeof(mend_tool), .name = name, .execute = do_nothing, .destroy = count_destroy};
 }
 
 #define X16 "xxxxxxxxxxxxxxxx"
 #define X128 X16 X16 X16 X16 X16 X16 X16 X16
+
+#define NAMED(its_name)                                                                                                \
+  { .size = sizeof(mend_tool), .name = its_name, .execute = do_nothing, .destroy = count_destroy }
+#define WITH(...)                                                                                                      \
+  { .size = sizeof(mend_tool), .name = "a", .destroy = count_destroy, __VA_ARGS__ }
 
 Test(tools, what_is_refused) {
   mend_tools *tools;
@@ -26,30 +31,25 @@ Test(tools, what_is_refused) {
     mend_status status;
     const char *sentence;
   } rows[] = {
-      {{0, "a", 0, do_nothing, count_destroy, 0}, MEND_EINVAL, "mend_tool: size is 0"},
-      {{sizeof(mend_tool), NULL, 0, do_nothing, count_destroy, 0},
-       MEND_EINVAL,
-       "mend_tool.name: none, expected 1 to 128"},
-      {{sizeof(mend_tool), "", 0, do_nothing, count_destroy, 0},
-       MEND_EINVAL,
-       "mend_tool.name: none, expected 1 to 128"},
-      {{sizeof(mend_tool), X128 "x", 0, do_nothing, count_destroy, 0}, MEND_EINVAL, "mend_tool.name: \"xxxx"},
-      {{sizeof(mend_tool), "a\nb", 0, do_nothing, count_destroy, 0},
-       MEND_EINVAL,
-       "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a\x7f", 0, do_nothing, count_destroy, 0},
-       MEND_EINVAL,
-       "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a\xff", 0, do_nothing, count_destroy, 0},
-       MEND_EINVAL,
-       "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a\xc3", 0, do_nothing, count_destroy, 0},
-       MEND_EINVAL,
-       "mend_tool.name: expected UTF-8 without"},
-      {{sizeof(mend_tool), "a", 0, NULL, count_destroy, 0}, MEND_EINVAL, "tool a: execute is NULL"},
-      {{sizeof(mend_tool), "a", (mend_effect)3, do_nothing, count_destroy, 0}, MEND_EINVAL, "tool a: effect is 3"},
-      {{sizeof(mend_tool), "a", 0, do_nothing, count_destroy, (mend_tool_kind)3}, MEND_EINVAL, "tool a: kind is 3"},
-      {{sizeof(mend_tool), "taken", 0, do_nothing, count_destroy, 0}, MEND_EEXIST, "tool taken: already there"},
+      {{.size = 0, .name = "a"}, MEND_EINVAL, "mend_tool: size is 0"},
+      {NAMED(NULL), MEND_EINVAL, "mend_tool.name: none, expected 1 to 128"},
+      {NAMED(""), MEND_EINVAL, "mend_tool.name: none, expected 1 to 128"},
+      {NAMED(X128 "x"), MEND_EINVAL, "mend_tool.name: \"xxxx"},
+      {NAMED("a\nb"), MEND_EINVAL, "mend_tool.name: expected UTF-8 without"},
+      {NAMED("a\x7f"), MEND_EINVAL, "mend_tool.name: expected UTF-8 without"},
+      {NAMED("a\xff"), MEND_EINVAL, "mend_tool.name: expected UTF-8 without"},
+      {NAMED("a\xc3"), MEND_EINVAL, "mend_tool.name: expected UTF-8 without"},
+      {WITH(.effect = MEND_EFFECT_READ_ONLY), MEND_EINVAL, "tool a: execute is NULL"},
+      {WITH(.execute = do_nothing, .effect = (mend_effect)3), MEND_EINVAL, "tool a: effect is 3"},
+      {WITH(.execute = do_nothing, .kind = (mend_tool_kind)3), MEND_EINVAL, "tool a: kind is 3"},
+      {WITH(.execute = do_nothing, .schema = "{}"), MEND_EINVAL, "tool a: it has a schema and no description"},
+      {WITH(.execute = do_nothing, .description = "d", .schema = "[]"), MEND_EINVAL,
+       "tool a: schema: expected a JSON object"},
+      {WITH(.execute = do_nothing, .description = "d", .schema = "{\n]"), MEND_EINVAL,
+       "tool a: schema, line 2, column 1: expected a key or }, found"},
+      {WITH(.execute = do_nothing, .description = "d", .schema = ""), MEND_EINVAL,
+       "tool a: schema, line 1, column 1: "},
+      {NAMED("taken"), MEND_EEXIST, "tool taken: already there"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     mend_error error = {.status = MEND_OK};
@@ -137,7 +137,7 @@ static mend_status remove_myself(void *ctx, mend_call *call) {
 static mend_status replace_myself(void *ctx, mend_call *call) {
   (void)call;
   removal *self = ctx;
-  const mend_tool tool = {sizeof tool, "t", MEND_EFFECT_READ_ONLY, do_nothing, NULL, 0};
+  const mend_tool tool = {.size = sizeof tool, .name = "t", .effect = MEND_EFFECT_READ_ONLY, .execute = do_nothing};
   mend_status status = mend_tools_remove(self->tools, MEND_STR("t"));
   if (status == MEND_OK) status = mend_tools_add(self->tools, &tool, NULL, NULL);
   self->destroyed_in_call = atomic_load(&self->destroyed);
@@ -163,7 +163,11 @@ Test(tools, go_when_no_call_runs) {
     mend_test_allocator_init(&memory);
     removal self = {.destroyed = 0};
     cr_assert_eq(mend_tools_new(&memory.base, &self.tools), MEND_OK);
-    const mend_tool tool = {sizeof tool, "t", MEND_EFFECT_IDEMPOTENT, rows[i].execute, note_destroy, 0};
+    const mend_tool tool = {.size = sizeof tool,
+                            .name = "t",
+                            .effect = MEND_EFFECT_IDEMPOTENT,
+                            .execute = rows[i].execute,
+                            .destroy = note_destroy};
     cr_assert_eq(mend_tools_add(self.tools, &tool, &self, NULL), MEND_OK);
     mend__tool_entry *running, *second = NULL;
     cr_assert_eq(mend__tools_find(self.tools, MEND_STR("t"), &running), MEND_OK);
@@ -231,7 +235,7 @@ enum { ROUNDS = 2000 };
 
 typedef struct crowd {
   mend_tools *tools;
-  atomic_uint added, destroyed, found;
+  atomic_uint added, destroyed, found, wrong;
 } crowd;
 
 static void count_crowd(void *ctx) { atomic_fetch_add(&((crowd *)ctx)->destroyed, 1); }
@@ -240,9 +244,12 @@ static void *add_and_remove(void *ctx) {
   crowd *all = ctx;
   static const char *const names[] = {"a", "b", "c"};
   for (int i = 0; i < ROUNDS; i++) {
+    char description[] = "what it does"; /* gone afterwards: texts are copied */
     mend_tool tool = tool_named(names[i % 3]);
     tool.destroy = count_crowd;
+    tool.description = i % 3 == 0 ? NULL : description;
     if (mend_tools_add(all->tools, &tool, all, NULL) == MEND_OK) atomic_fetch_add(&all->added, 1);
+    memset(description, '?', sizeof description - 1);
     mend_tools_remove(all->tools, mend_str_from(names[(i + 1) % 3]));
   }
   return NULL;
@@ -261,19 +268,35 @@ static void *find_and_run(void *ctx) {
   return NULL;
 }
 
+static mend_status look_at(void *ctx, const mend_tool *tool) {
+  const bool is_right = strcmp(tool->description, "what it does") == 0 && strchr("bc", tool->name[0]) != NULL;
+  if (!is_right) atomic_fetch_add(&((crowd *)ctx)->wrong, 1);
+  return strcmp(tool->name, "b") == 0 ? MEND_EEXIST : MEND_OK;
+}
+
+static void *look_at_all(void *ctx) {
+  crowd *all = ctx;
+  for (int i = 0; i < ROUNDS; i++) {
+    if (mend__tools_each_described(all->tools, look_at, all) == MEND_EEXIST) atomic_fetch_add(&all->found, 1);
+  }
+  return NULL;
+}
+
 Test(tools, from_several_threads) {
   mend_test_allocator memory;
   mend_test_allocator_init(&memory);
   crowd all = {.added = 0};
   cr_assert_eq(mend_tools_new(&memory.base, &all.tools), MEND_OK);
-  void *(*const parts[])(void *) = {add_and_remove, add_and_remove, find_and_run, find_and_run};
-  pthread_t threads[4];
-  for (int i = 0; i < 4; i++)
+  void *(*const parts[])(void *) = {add_and_remove, add_and_remove, find_and_run, find_and_run, look_at_all};
+  enum { PARTS = sizeof parts / sizeof parts[0] };
+  pthread_t threads[PARTS];
+  for (int i = 0; i < PARTS; i++)
     cr_assert_eq(pthread_create(&threads[i], NULL, parts[i], &all), 0);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < PARTS; i++)
     pthread_join(threads[i], NULL);
   mend_tools_release(all.tools);
   cr_assert(atomic_load(&all.added) > 0);
+  cr_assert_eq(atomic_load(&all.wrong), 0u);
   cr_assert_eq(atomic_load(&all.destroyed), atomic_load(&all.added));
   cr_assert_eq(atomic_load(&memory.blocks), 0u);
 }

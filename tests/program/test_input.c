@@ -186,12 +186,19 @@ static void check_pipe(const long_rows *rows, size_t len) {
 }
 
 Test(program_input, rows_of_64_mib_are_read_and_longer_ones_told) {
-  static const long_rows shapes[] = {{"{\"a\":", "1}\n{\"b\":2}\n", 0}, {"[{\"a\":", "1},\n{\"b\":2}]\n", 0}};
-  const size_t ends = strlen("{\"a\":1}");
+  /* `ends` bytes of the first row are no filler. */
+  static const struct {
+    long_rows rows;
+    size_t ends;
+  } shapes[] = {
+      {{"{\"a\":", "1}\n{\"b\":2}\n", 0}, sizeof "{\"a\":1}" - 1},
+      {{"{\"messages\":[", "1]}\n{\"b\":2}\n", 0}, sizeof "{\"messages\":[1]}" - 1},
+      {{"[{\"a\":", "1},\n{\"b\":2}]\n", 0}, sizeof "{\"a\":1}" - 1},
+  };
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
     for (size_t more = 0; more <= 1; more++) {
       const size_t len = INPUT_ROW_MAX + more;
-      const long_rows rows = {shapes[i].begin, shapes[i].end, len - ends};
+      const long_rows rows = {shapes[i].rows.begin, shapes[i].rows.end, len - shapes[i].ends};
       check_file(&rows, len);
       check_pipe(&rows, len);
     }

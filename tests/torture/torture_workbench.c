@@ -13,8 +13,12 @@ static mend_status publish_call(mend_run *run) {
   return status == MEND_OK ? mend_run_publish(run, &after.event) : status;
 }
 
-static bool count_span(void *ctx, const mend_span *span) {
-  if (span->call != 0) ((torture *)ctx)->events++;
+static bool write_span(void *ctx, const mend_span *span) {
+  torture *t = ctx;
+  char *json = NULL;
+  if (span->call != 0) t->events++;
+  if (mend_span_to_json(span, t->allocator, &json, NULL) == MEND_ENOMEM) t->reported = true;
+  mend_free(t->allocator, json);
   return true;
 }
 
@@ -29,7 +33,7 @@ static mend_status trace(torture *t) {
   TRY(publish_call(t->run));
   mend_tracer_get_stats(tracer, &stats);
   if (stats.untraced > 0) t->reported = true;
-  mend_tracer_each(tracer, count_span, t);
+  mend_tracer_each(tracer, write_span, t);
   torture_claim(t, t->events == 2, "two calls are two spans");
   TRY(mend_tracer_draw(tracer, NULL, t->allocator, &text));
 end:
@@ -88,7 +92,7 @@ end:
 }
 
 static const torture_scenario scenarios[] = {
-    {"a tracer, two calls, a picture", trace, NULL, NULL},
+    {"a tracer, two calls, JSON, a picture", trace, NULL, NULL},
     {"a workbench with a healing scope", use_workbench, NULL, NULL},
 };
 const torture_room torture_workbench = TORTURE_ROOM("workbench", scenarios);

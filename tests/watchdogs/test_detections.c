@@ -361,6 +361,10 @@ Test(detections, kinds_and_bounds) {
     if (rows[i].want == MEND_OK) {
       const mend_detection *found = latest(run);
       cr_assert_eq(found->summary.len, rows[i].kept, "row %zu", i);
+      const mend_str texts[] = {found->detector, found->run_id,   found->kind,   found->reason,
+                                found->summary,  found->evidence, found->payload};
+      for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+        cr_assert(texts[k].ptr == NULL || texts[k].ptr[texts[k].len] == '\0', "row %zu, text %zu", i, k);
       mend_detection_release(found);
     }
     mend_run_release(run);

@@ -196,6 +196,9 @@ Test(watching, what_is_no_watchdog) {
       {.size = sizeof rows[0], .name = "n", .topics = "tool..before"},
       {.size = sizeof rows[0], .name = "n", .topics = "tool."},
       {.size = sizeof rows[0], .name = "n", .topics = "*.before"},
+      {.size = sizeof rows[0], .name = "n", .topics = "tool.after,tool.error"},
+      {.size = sizeof rows[0], .name = "n", .topics = "tool.after, tool.error"},
+      {.size = sizeof rows[0], .name = "n", .topics = "tool.*;model.*"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     mend_watchdog *watchdog = NULL;
@@ -263,6 +266,52 @@ Test(watching, what_may_be_emitted) {
     mend_run_release(run);
     mend_watchdog_release(watchdog);
     world_close(&world);
+  }
+}
+
+static void keep_log(void *ctx, mend_log_level level, const char *message) {
+  char *log = ctx;
+  const size_t len = strlen(log);
+  cr_assert_eq(level, MEND_LOG_WARNING);
+  snprintf(log + len, 512 - len, "%s|", message);
+}
+
+Test(watching, what_was_refused_is_logged) {
+  static const struct {
+    mend_detection detection;
+    const char *log;
+  } rows[] = {
+      {{.size = sizeof(mend_detection), .reason = {"r", 1}}, ""},
+      {{.size = 0, .reason = {"r", 1}},
+       "watchdog n: a detection was refused: mend_detection: size is 0, start from the type's _INIT or set size to "
+       "sizeof(mend_detection)|"},
+      {{.size = sizeof(mend_detection)}, "watchdog n: a detection was refused: mend_detection.reason: expected one|"},
+      {{.size = sizeof(mend_detection), .reason = {"r", 1}, .evidence = {"{\"password\":\"tree\"}", 19}},
+       "watchdog n: a detection was refused: mend_detection.evidence: {\"password\":\"***\"}, expected a JSON array|"},
+      {{.size = sizeof(mend_detection), .reason = {"r", 1}, .payload = {"[]", 2}},
+       "watchdog n: a detection was refused: mend_detection.payload: [], expected a JSON object|"},
+      {{.size = sizeof(mend_detection), .reason = {"r", 1}, .payload = {"{}", MEND_DETECTION_JSON_MAX + 1}},
+       "watchdog n: a detection was refused: mend_detection.payload: 65537 bytes, expected at most 65536|"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char log[512] = "";
+    mend_bus_options options = MEND_BUS_OPTIONS_INIT;
+    options.log = keep_log;
+    options.log_ctx = log;
+    mend_bus *bus;
+    mend_run *run;
+    mend_watchdog *watchdog;
+    mend_detection given = rows[i].detection;
+    const mend_watchdog_vtable vtable = {.size = sizeof vtable, .name = "n", .event = emit_given, .topics = "tool.*"};
+    cr_assert_eq(mend_bus_new(&options, &bus, NULL), MEND_OK);
+    cr_assert_eq(mend_run_new(bus, NULL, &run, NULL), MEND_OK);
+    cr_assert_eq(mend_watchdog_new(&vtable, &given, NULL, &watchdog, NULL), MEND_OK);
+    cr_assert_eq(mend_watchdog_watch_run(watchdog, run), MEND_OK);
+    cr_assert_eq(mend_run_emit(run, "tool.before", "{\"tool_name\":\"t\",\"call_id\":\"1\"}", NULL), MEND_OK);
+    cr_assert_str_eq(log, rows[i].log, "row %zu", i);
+    mend_watchdog_release(watchdog);
+    mend_run_release(run);
+    mend_bus_release(bus);
   }
 }
 
