@@ -60,7 +60,7 @@ MEND_API const char *mend_rung_name(mend_rung rung);
  */
 typedef struct mend_detection {
   size_t size;
-  uint64_t id;       /**< unique in the run, from 1 */
+  uint64_t id; /**< unique in the run, from 1 */
   /** The watchdog's name: "stall", "loop", "regression", ... Of a detection got from mend_watch_next this and the texts
    * below end in a NUL, unless they are absent. */
   mend_str detector;

@@ -1,9 +1,12 @@
 #include "program/base/begun_file.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <unistd.h>
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+enum { END_COUNT = sizeof ends / sizeof ends[0] };
 
 static _Atomic(const char *) begun;
 
@@ -14,22 +17,27 @@ static void on_end(int number) {
   raise(number);
 }
 
-static mend_status catch_signal(int number) {
-  struct sigaction before;
-  if (sigaction(number, NULL, &before) != 0) return MEND_EIO;
-  if (before.sa_handler == SIG_IGN) return MEND_OK;
-  struct sigaction action = {.sa_handler = on_end, .sa_flags = (int)SA_RESETHAND};
+static void catch_signal(int number) {
+  struct sigaction before, action = {.sa_handler = on_end, .sa_flags = (int)SA_RESETHAND};
   sigemptyset(&action.sa_mask);
-  return sigaction(number, &action, NULL) == 0 ? MEND_OK : MEND_EIO;
+  if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &action, NULL);
 }
 
-mend_status begun_file_guard(const char *path) {
-  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-  atomic_store(&begun, path);
-  mend_status status = signal(SIGXFSZ, SIG_IGN) != SIG_ERR ? MEND_OK : MEND_EIO;
-  for (size_t i = 0; i < sizeof ends / sizeof ends[0] && status == MEND_OK; i++)
-    status = catch_signal(ends[i]);
-  return status;
+FILE *begun_file_open(const char *path) {
+  sigset_t held, before;
+  sigemptyset(&held);
+  for (int i = 0; i < END_COUNT; i++)
+    sigaddset(&held, ends[i]);
+  sigprocmask(SIG_BLOCK, &held, &before); /* or one could come between the file and its name */
+  signal(SIGXFSZ, SIG_IGN);
+  FILE *file = fopen(path, "wxe");
+  const int reason = errno;
+  atomic_store(&begun, file != NULL ? path : NULL);
+  for (int i = 0; i < END_COUNT && file != NULL; i++)
+    catch_signal(ends[i]);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  errno = reason;
+  return file;
 }
 
 void begun_file_release(void) { atomic_store(&begun, NULL); }

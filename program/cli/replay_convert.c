@@ -185,9 +185,9 @@ static int write_to(conversion *of) {
 /* The file is new, and half a recording is none. */
 static int write_file(conversion *of) {
   const char *path = of->given->output;
-  of->out = fopen(path, "wxe");
+  of->out = begun_file_open(path);
   if (of->out == NULL) return cli_fail("%s: %s", path, mend__reason(errno));
-  int result = begun_file_guard(path) == MEND_OK ? write_to(of) : cli_fail("signals: %s", mend__reason(errno));
+  int result = write_to(of);
   if (fclose(of->out) != 0 && result == CLI_FINE) result = tell_lost_output(of->given, errno);
   if (result != CLI_FINE) unlink(path);
   begun_file_release();

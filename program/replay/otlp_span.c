@@ -55,6 +55,31 @@ static const struct {
              [OTLP_TOOL_WORK] = {"execute_tool", "gen_ai.tool.name"},
              [OTLP_MODEL_WORK] = {"chat", "gen_ai.request.model"}};
 
+/* ---- Ends -------------------------------------------------------------------------------------------------- */
+
+static mend_str or_else(mend_str text, const char *other) { return text.len > 0 ? text : mend_str_from(other); }
+
+otlp_span_end otlp_span_end_of(const mend_any_event *any) {
+  switch (any->event.kind) {
+  case MEND_EVENT_TOOL_AFTER: return (otlp_span_end){.result = any->tool_after.result};
+  case MEND_EVENT_TOOL_ERROR:
+    return (otlp_span_end){.error_type = or_else(any->tool_error.error_type, "_OTHER"),
+                           .message = any->tool_error.error_message};
+  case MEND_EVENT_TOOL_SKIPPED:
+    return (otlp_span_end){.error_type = MEND_STR("skipped"), .message = any->tool_skipped.reason, .is_no_error = true};
+  case MEND_EVENT_TOOL_ABORTED:
+    return (otlp_span_end){.error_type = MEND_STR("aborted"), .message = any->tool_aborted.reason, .is_no_error = true};
+  case MEND_EVENT_TOOL_CANCELLED:
+    return (otlp_span_end){
+        .error_type = MEND_STR("cancelled"), .message = any->tool_cancelled.reason, .is_no_error = true};
+  case MEND_EVENT_MODEL_RESPONSE:
+    return (otlp_span_end){.result = any->model_response.text, .finish_reason = any->model_response.finish_reason};
+  default:
+    return (otlp_span_end){.error_type = or_else(any->model_error.error_type, "_OTHER"),
+                           .message = any->model_error.error};
+  }
+}
+
 /* ---- Writing ----------------------------------------------------------------------------------------------- */
 
 static void write_ids(mend__buffer *line, const otlp_span *span) {

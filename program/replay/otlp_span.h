@@ -50,6 +50,9 @@ typedef struct otlp_span_end {
   bool is_no_error; /* although error_type says how it ended, which readers other than mend take for one */
 } otlp_span_end;
 
+/* How the event says that a call of a tool or of a model ended. */
+otlp_span_end otlp_span_end_of(const mend_any_event *any);
+
 /* Begins a span of the run; `name`, `call` and `arguments` are copied and may be absent. NULL when out of memory. */
 otlp_span *otlp_span_new(otlp_work of, const mend_run *run, const uint8_t trace_id[16], const uint8_t span_id[8],
                          mend_str name, mend_str call, mend_str arguments);

@@ -58,10 +58,11 @@ void otlp_writer_until(otlp_writer *writer, uint64_t wall_ns) {
   if (!writer->makes_up_times && wall_ns > writer->last_ns) writer->last_ns = wall_ns;
 }
 
-static mend_status close_all(otlp_writer *writer) {
+/* What is closed before the end goes on, unseen: that is no call that never ended. */
+static mend_status close_all(otlp_writer *writer, bool at_end) {
   const otlp_span_end unfinished = {.error_type = MEND_STR("unfinished"),
                                     .message = MEND_STR("it was still open at the end of the recording"),
-                                    .is_no_error = true};
+                                    .is_no_error = at_end};
   const otlp_span_end fine = {.result = {NULL, 0}};
   mend_status status = otlp_open_spans_close_all(&writer->calls, &writer->line, &unfinished, writer->last_ns);
   if (status == MEND_OK) status = otlp_open_spans_close_all(&writer->runs, &writer->line, &fine, writer->last_ns);
@@ -70,7 +71,7 @@ static mend_status close_all(otlp_writer *writer) {
 }
 
 mend_status otlp_writer_finish(otlp_writer *writer) {
-  const mend_status status = close_all(writer);
+  const mend_status status = close_all(writer, true);
   for (; writer->unanswered > 0; writer->unanswered--)
     tally_add(&writer->lost, MEND_STR("model.request without a reply"));
   return status == MEND_OK ? otlp_line_flush(&writer->line) : status;
@@ -149,7 +150,7 @@ static mend_status run_span(otlp_writer *writer, const mend_event *event, otlp_s
   uint8_t span_id[8];
   mend_status status = MEND_OK;
   if (is_full(writer)) {
-    status = close_all(writer);
+    status = close_all(writer, false);
     writer->was_full = true;
   }
   mend_run_span_id(event->run, 0, span_id);
@@ -260,30 +261,6 @@ static mend_status take_message(otlp_writer *writer, otlp_span *run, const mend_
 
 /* ---- Events ------------------------------------------------------------------------------------------------ */
 
-static mend_str or_else(mend_str text, const char *other) { return text.len > 0 ? text : mend_str_from(other); }
-
-/* How the event says that a call of a tool or of a model ended. */
-static otlp_span_end end_of(const mend_any_event *any) {
-  switch (any->event.kind) {
-  case MEND_EVENT_TOOL_AFTER: return (otlp_span_end){.result = any->tool_after.result};
-  case MEND_EVENT_TOOL_ERROR:
-    return (otlp_span_end){.error_type = or_else(any->tool_error.error_type, "_OTHER"),
-                           .message = any->tool_error.error_message};
-  case MEND_EVENT_TOOL_SKIPPED:
-    return (otlp_span_end){.error_type = MEND_STR("skipped"), .message = any->tool_skipped.reason, .is_no_error = true};
-  case MEND_EVENT_TOOL_ABORTED:
-    return (otlp_span_end){.error_type = MEND_STR("aborted"), .message = any->tool_aborted.reason, .is_no_error = true};
-  case MEND_EVENT_TOOL_CANCELLED:
-    return (otlp_span_end){
-        .error_type = MEND_STR("cancelled"), .message = any->tool_cancelled.reason, .is_no_error = true};
-  case MEND_EVENT_MODEL_RESPONSE:
-    return (otlp_span_end){.result = any->model_response.text, .finish_reason = any->model_response.finish_reason};
-  default:
-    return (otlp_span_end){.error_type = or_else(any->model_error.error_type, "_OTHER"),
-                           .message = any->model_error.error};
-  }
-}
-
 static mend_status take_event(otlp_writer *writer, otlp_span *run, const mend_any_event *any) {
   const mend_event *event = &any->event;
   otlp_span_end end;
@@ -293,12 +270,14 @@ static mend_status take_event(otlp_writer *writer, otlp_span *run, const mend_an
   case MEND_EVENT_TOOL_ERROR:
   case MEND_EVENT_TOOL_SKIPPED:
   case MEND_EVENT_TOOL_ABORTED:
-  case MEND_EVENT_TOOL_CANCELLED: end = end_of(any); return end_call(writer, event, &end);
+  case MEND_EVENT_TOOL_CANCELLED: end = otlp_span_end_of(any); return end_call(writer, event, &end);
   case MEND_EVENT_MODEL_REQUEST: return begin_model(writer, run, &any->model_request);
   case MEND_EVENT_MODEL_RESPONSE:
-    end = end_of(any);
+    end = otlp_span_end_of(any);
     return end_model(writer, run, event, any->model_response.model, &end);
-  case MEND_EVENT_MODEL_ERROR: end = end_of(any); return end_model(writer, run, event, any->model_error.model, &end);
+  case MEND_EVENT_MODEL_ERROR:
+    end = otlp_span_end_of(any);
+    return end_model(writer, run, event, any->model_error.model, &end);
   case MEND_EVENT_MODEL_USAGE: return take_usage(writer, run, &any->model_usage);
   case MEND_EVENT_USER_MESSAGE: return take_message(writer, run, &any->user_message);
   case MEND_EVENT_AGENT_END: return end_run(writer, run);

@@ -47,7 +47,7 @@ typedef struct scenario {
   size_t threads;               /* before there was a pool; 0: there is none */
   gate lingers, may_end, ended; /* of tools that linger */
   log_text events, ran, result;
-  log_text said; /* warnings in the bus's log */
+  log_text said;     /* warnings in the bus's log */
   const char *place; /* file and line, for messages */
   bool expects;      /* false: what is expected is not looked at (torture) */
   size_t differences;

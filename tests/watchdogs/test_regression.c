@@ -82,8 +82,7 @@ Test(regression, what_a_detection_says) {
   cr_assert(text_is(found->last_call, "5"));
   cr_assert(text_is(found->first_call, NULL));
   cr_assert_eq(found->count, 5u);
-  cr_assert_str_eq(found->payload.ptr,
-                   "{\"head_mean\":0.85,\"tail_mean\":0.35,\"scores\":[0.9,0.8,0.7,0.4,0.3]}");
+  cr_assert_str_eq(found->payload.ptr, "{\"head_mean\":0.85,\"tail_mean\":0.35,\"scores\":[0.9,0.8,0.7,0.4,0.3]}");
   mend_detection_release(found);
   mend_run_release(run);
   mend_watchdog_release(regression);
