@@ -129,7 +129,8 @@ static void write_attributes(mend__buffer *line, const otlp_span *span, const ot
   otlp_add_string(line, words[span->work].name_attribute, text_of(span, OTLP_SPAN_NAME));
   otlp_add_string(line, "gen_ai.tool.call.id", text_of(span, OTLP_SPAN_CALL));
   add_arguments(line, span);
-  if (span->was_asked_for) otlp_add_string(line, "mend.model.begins_with", MEND_STR("request"));
+  if (span->was_asked_for)
+    otlp_add_string(line, "mend.model.asked", span->was_lively ? MEND_STR("streaming") : MEND_STR("silent"));
   if (span->work == OTLP_MODEL_WORK) {
     const mend_str reason = end->finish_reason.len > 0 ? end->finish_reason : MEND_STR("stop");
     otlp_add_message(line, "gen_ai.output.messages", "assistant", end->result, reason);

@@ -30,6 +30,7 @@ typedef struct otlp_span {
   bool ended;          /* of a run: it is written, and begins again with what comes next */
   bool is_at_work;     /* of a run: its agent said so, or a call is open at the end */
   bool was_asked_for;  /* of a model: it begins with the request */
+  bool was_lively;     /* meanwhile more was told of it than a span holds; likewise of a run */
   uint64_t asked_ns;   /* of a run: when a model was asked in no call; 0: it has answered */
   mend_hash args_hash; /* of a tool: of arguments that are not known themselves */
   uint64_t begin_ns, end_ns;

@@ -209,6 +209,7 @@ static mend_status begin_model(otlp_writer *writer, otlp_span *run, const mend_m
   if (request->event.call == 0) {
     writer->unanswered++;
     run->asked_ns = writer->last_ns;
+    run->was_lively = false;
     return MEND_OK;
   }
   const mend_status status =
@@ -228,11 +229,19 @@ static mend_status end_model(otlp_writer *writer, otlp_span *run, const mend_eve
   memcpy(span->parent, run->id, sizeof span->parent);
   span->was_asked_for = run->asked_ns > 0;
   if (span->was_asked_for) span->begin_ns = run->asked_ns;
+  span->was_lively = run->was_lively;
   writer->unanswered -= span->was_asked_for;
   run->asked_ns = 0;
   const mend_status status = otlp_span_write(&writer->line, span, end);
   otlp_span_free(span);
   return status;
+}
+
+/* A reply that is on its way. */
+static void note_life(otlp_writer *writer, otlp_span *run, const mend_event *event) {
+  otlp_span *asked = find_call(writer, event);
+  (asked != NULL ? asked : run)->was_lively = true;
+  lose(writer, event, "");
 }
 
 static mend_status take_usage(otlp_writer *writer, otlp_span *run, const mend_model_usage_event *usage) {
@@ -284,6 +293,8 @@ static mend_status take_event(otlp_writer *writer, otlp_span *run, const mend_an
   case MEND_EVENT_AGENT_START:
   case MEND_EVENT_RUN_STARTED:
   case MEND_EVENT_RUN_FINISHED: return MEND_OK;
+  case MEND_EVENT_MODEL_DELTA:
+  case MEND_EVENT_MODEL_RETRY: note_life(writer, run, event); return MEND_OK;
   default: lose(writer, event, ""); return MEND_OK;
   }
 }

@@ -54,7 +54,7 @@ static const struct {
     NAMED("mend.run.parent_id", OTLP_PARENT_RUN),
     NAMED("mend.run.parent_call_id", OTLP_PARENT_CALL),
     NAMED("mend.tool.call.arguments_hash", OTLP_ARGUMENTS_HASH),
-    NAMED("mend.model.begins_with", OTLP_BEGINS_WITH),
+    NAMED("mend.model.asked", OTLP_ASKED),
     NAMED("mend.ended", OTLP_ENDED),
     NAMED("gen_ai.agent.name", OTLP_AGENT),
     NAMED("agent.name", OTLP_AGENT),

@@ -26,7 +26,7 @@ typedef enum otlp_meaning {
   OTLP_MESSAGE, /* of an error */
   OTLP_ERROR_TYPE,
   OTLP_ARGUMENTS_HASH, /* of arguments that are not there, as mend writes the following, too */
-  OTLP_BEGINS_WITH,    /* "request": a model was asked when the span began */
+  OTLP_ASKED,          /* "silent": a model was asked when the span began; "streaming": it was, and replied in pieces */
   OTLP_ENDED,          /* "cancelled", "skipped", "aborted" or "unfinished": no error, though the status says so */
   OTLP_MEANING_COUNT
 } otlp_meaning;

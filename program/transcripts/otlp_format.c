@@ -163,13 +163,18 @@ static mend_str said_in(stage *on, const span *of) {
   return text_in_messages(on, stage_nested_json(on, messages));
 }
 
+/* Of pieces that are in no span nothing can be said: such a reply is asked for when it comes. */
+static mend_status tell_request(stage *on, span *of, mend_error *error) {
+  const bool streams = mend_str_equal(otlp_text(on, &of->attributes, OTLP_ASKED), MEND_STR("streaming"));
+  return tell(on, of, STAGE_MODEL_REQUEST, streams ? of->end_ns : of->start_ns, (mend_str){NULL, 0}, error);
+}
+
 static mend_status play_model(stage *on, span *of, mend_error *error) {
   stage_tokens *tokens = &of->moment.tokens;
   tokens->model = otlp_text(on, &of->attributes, OTLP_MODEL);
   if (of->end_ns == 0) return MEND_OK;
   mend_status status = MEND_OK;
-  if (otlp_text(on, &of->attributes, OTLP_BEGINS_WITH).len > 0)
-    status = tell(on, of, STAGE_MODEL_REQUEST, of->start_ns, (mend_str){NULL, 0}, error);
+  if (otlp_text(on, &of->attributes, OTLP_ASKED).len > 0) status = tell_request(on, of, error);
   if (status != MEND_OK) return status;
   if (of->failed) return tell(on, of, failed_end(on, of, STAGE_MODEL_ERROR), of->end_ns, failure_of(on, of), error);
   status = tell(on, of, STAGE_MODEL_REPLY, of->end_ns, said_in(on, of), error);
