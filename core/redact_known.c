@@ -26,13 +26,24 @@ static const secret_name pieces[] = {
 /* At its end: "max_tokens" is none. It is the shortest. */
 static const mend_str token = LITERAL("token");
 
+char mend__escaped_char(mend_str text) {
+  if (text.len < MEND__ESCAPE_LEN || memcmp(text.ptr, "u00", 3) != 0) return '\0';
+  const int high = mend__hex_value(text.ptr[3]), low = mend__hex_value(text.ptr[4]);
+  return high >= 0 && high < 8 && low >= 0 ? (char)(high * 16 + low) : '\0';
+}
+
 /* The end of a name in lower case, without what stands between words. */
-enum { NAME_MAX_LEN = 64 };
+enum { NAME_MAX_LEN = 128 };
 static mend_str fold(mend_str name, char room[NAME_MAX_LEN]) {
   size_t len = 0;
   if (name.len > NAME_MAX_LEN) name = (mend_str){name.ptr + name.len - NAME_MAX_LEN, NAME_MAX_LEN};
   for (size_t i = 0; i < name.len; i++) {
-    if (mend__is_letter_or_digit(name.ptr[i])) room[len++] = mend__lower(name.ptr[i]);
+    char c = name.ptr[i];
+    if (c == '\\') {
+      c = mend__escaped_char((mend_str){name.ptr + i + 1, name.len - i - 1});
+      if (c != '\0') i += MEND__ESCAPE_LEN;
+    }
+    if (mend__is_letter_or_digit(c)) room[len++] = mend__lower(c);
   }
   return (mend_str){room, len};
 }
@@ -74,25 +85,21 @@ static const known_key keys[] = {
     {LITERAL("bearer "), "-_.~+/=", true},
 };
 
-static size_t key_len(mend_str text, const known_key *key, bool *ret_has_digit) {
+/* A short word is a key only with a digit in it: not "Bearer authentication". */
+static mend__known_secret known_secret(mend_str text, const known_key *key) {
+  enum { SHORTEST = 8, LONG = 16 };
   size_t len = 0;
-  *ret_has_digit = false;
+  bool has_digit = false, has_capital = false;
   for (; len < text.len; len++) {
     const char c = text.ptr[len];
     if (!mend__is_letter_or_digit(c) && (c == '\0' || strchr(key->more, c) == NULL)) break;
-    *ret_has_digit |= mend__is_digit(c);
+    has_digit |= mend__is_digit(c);
+    has_capital |= c != mend__lower(c);
   }
   while (len > 0 && text.ptr[len - 1] == '.')
     len--;
-  return len;
-}
-
-/* A short word is one only with a digit in it: not "Bearer authentication". */
-static size_t secret_len(mend_str text, const known_key *key) {
-  enum { SHORTEST = 8, LONG = 16 };
-  bool has_digit;
-  const size_t len = key_len(text, key, &has_digit);
-  return len >= LONG || (len >= SHORTEST && has_digit) ? len : 0;
+  return (mend__known_secret){key->prefix.len, len, len >= LONG || (len >= SHORTEST && has_digit),
+                              !has_digit && !has_capital};
 }
 
 /* What a key of the table may begin with: every word of a text is looked at. */
@@ -114,14 +121,14 @@ static bool may_begin(char c) {
 }
 
 mend__known_secret mend__known_secret_at(mend_str text) {
-  if (text.len == 0 || !may_begin(text.ptr[0])) return (mend__known_secret){0, 0};
+  if (text.len == 0 || !may_begin(text.ptr[0])) return (mend__known_secret){0};
   for (size_t i = 0; i < COUNT_OF(keys); i++) {
     const mend_str prefix = keys[i].prefix;
     if (mend__lower(text.ptr[0]) != mend__lower(prefix.ptr[0])) continue;
     const bool begins = keys[i].in_any_case ? mend__begins_in_any_case(text, prefix) : mend__begins_with(text, prefix);
     if (!begins) continue;
     const mend_str rest = {text.ptr + prefix.len, text.len - prefix.len};
-    return (mend__known_secret){prefix.len, secret_len(rest, &keys[i])};
+    return known_secret(rest, &keys[i]);
   }
-  return (mend__known_secret){0, 0};
+  return (mend__known_secret){0};
 }

@@ -56,6 +56,21 @@ static const redact_case documents[] = {
     {"[\"a\\nsk-abcdefgh12345678\\nb\",\"\\\\nghp_abcdefgh12345678\"]", "[\"a\\nsk-***\\nb\",\"\\\\nghp_***\"]"},
     {"[\"-----BEGIN RSA PRIVATE KEY-----\\nMIIE+/=\\nab\\n-----END RSA PRIVATE KEY-----\\n\"]",
      "[\"-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\\n\"]"},
+    /* Escapes are what they stand for. */
+    {"[\"DB_PASSWORD\\u003dhunter2\",\"api_key\\u003A \\u0027hunter2\\u0027 x\",{\"p\\u0061ssword\":\"hunter2\"}]",
+     "[\"DB_PASSWORD\\u003d***\",\"api_key\\u003A \\u0027***\\u0027 x\",{\"p\\u0061ssword\":\"***\"}]"},
+    {"[\"{\\u0022password\\u0022\\u003a\\u0022hunter2\\u0022,\\u0022n\\u0022:\\u0022abcd\\u0022}\"]",
+     "[\"{\\u0022password\\u0022\\u003a\\u0022***\\u0022,\\u0022n\\u0022:\\u0022abcd\\u0022}\"]"},
+    {"[\"{\\\"r\\\":\\\"{\\\\u0022token\\\\u0022:\\\\u0022abcd\\\\u0022,\\\\u0022n\\\\u0022:1}\\\"}\"]",
+     "[\"{\\\"r\\\":\\\"{\\\\u0022token\\\\u0022:\\\\u0022***\\\\u0022,\\\\u0022n\\\\u0022:1}\\\"}\"]"},
+    {"[\"to\\u006ben\\u003dabcd x\",\"n\\u003dabcd\"]", "[\"to\\u006ben\\u003d*** x\",\"n\\u003dabcd\"]"},
+    /* Cut at the end of a string; a name is not, and a plain word need not be. */
+    {"[\"sk-hunter2\",\"ghp_hunterhunterABC\",\"{\\\"k\\\":\\\"sk-Ab\",\"hf_a...\",\"npm_install\",{\"sk-A1\" :1}]",
+     "[\"sk-***\",\"ghp_***\",\"{\\\"k\\\":\\\"sk-**\",\"hf_*...\",\"npm_install\",{\"sk-A1\" :1}]"},
+    {"[\"https://ann:p@hunter2\",\"see \\\"https://ann:p@host\\\"\"]",
+     "[\"https://ann:***\",\"see \\\"https://ann:*@host\\\"\"]"},
+    {"[\"password = \\\"hunter2\\\"\",\"\\\"token\\\" => \\\"abcd\\\", 'secret' = 'abcd'\",\"password = \"]",
+     "[\"password = \\\"***\\\"\",\"\\\"token\\\" => \\\"***\\\", 'secret' = '***'\",\"password = \"]"},
     {"[\"-----BEGIN PRIVATE KEY-----\\nMIIE\",\"b\"]", "[\"-----BEGIN PRIVATE KEY-----***\",\"b\"]"},
     {"[\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----\\\\nMIIE\\\",\\\"b\\\":1}\"]",
      "[\"{\\\"k\\\":\\\"-----BEGIN PRIVATE KEY-----***\\\",\\\"b\\\":1}\"]"},
@@ -78,7 +93,9 @@ static const redact_case texts[] = {
     {"xoxa-0123456789 xoxr-0123456789 xoxs-0123456789 xapp-0123456789 ASIA0123456789ABCDEF",
      "xoxa-*** xoxr-*** xoxs-*** xapp-*** ASIA***"},
     {"-H 'X: Bearer abcdefgh1234'", "-H 'X: Bearer ***'"},
-    {"Bearer authentication, sk-learn, task-0123456789012345678, desk-sky, sk-12, hf_hub", NULL},
+    {"Bearer authentication, sk-learn, task-0123456789012345678, desk-sky, sk-12, hf_hub;", NULL},
+    {"it was sk-a", "it was sk-*"},
+    {"sk-abcd... Bearer abcd...", "sk-***... Bearer ***..."},
     {"risk_sk-abcdefgh12345678 xghp_0123456789abcdef", NULL},
     /* Names without quotes. */
     {"export OPENAI_API_KEY=abcd; DB_PASSWORD=\"ab cd\" run --token=abcd", //
@@ -88,16 +105,23 @@ static const redact_case texts[] = {
     {"Authorization: Basic YTpi\r\nAccept: x\r\nCookie: a=b; c=d\n",
      "Authorization: ***\r\nAccept: x\r\nCookie: ***\n"},
     {"SyntaxError: Unexpected token: x; max_tokens=4096 n_tokens: 3 if (token == other)", NULL},
-    {"const apiKey = 1, n=2", NULL},
+    {"const apiKey = 1, n=2", "const apiKey = *, n=2"},
+    {"password = \"ab cd\"\ntoken:='abcd' secret := \"abcd\" db_password\t=\tabcd",
+     "password = \"***\"\ntoken:='***' secret := \"***\" db_password\t=\t***"},
+    {"{'password' => 'ab cd', :secret => \"abcd\", \"api_key\"=>abcd}",
+     "{'password' => '***', :secret => \"***\", \"api_key\"=>***}"},
+    {"password == x, token === y, 'secret' == 'abcd', secret != 'abcd', name = \"abcd\"", NULL},
     {"password=\"it's\" and 'passphrase': 'a\"b'", "password=\"***\" and 'passphrase': '***'"},
     /* URLs. */
-    {"postgres://ann:p%40ss@db:5432/x redis://:abcd@h", "postgres://ann:***@db:5432/x redis://:***@h"},
+    {"postgres://ann:p%40ss@db:5432/x redis://:abcd@h/", "postgres://ann:***@db:5432/x redis://:***@h/"},
     {"git clone https://ann:a@b@host/x", "git clone https://ann:***@host/x"},
     {"http://localhost:8080/a http://host:80, http://host:80ab http://[::1]:80/ ssh://git@host:org/x "
      "https://ann@host/", //
      "http://localhost:8080/a http://host:80, http://host:*** http://[::1]:80/ ssh://git@host:org/x "
      "https://ann@host/"},
     {"see https://ann:pass", "see https://ann:***"},
+    {"see https://ann:p@hunter2", "see https://ann:***"},
+    {"see https://ann:p@hun... and 'https://ann:p@host'", "see https://ann:*** and 'https://ann:*@host'"},
     {"see https://host:80", NULL},
     {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----",
      "-----BEGIN OPENSSH PRIVATE KEY-----***-----END OPENSSH PRIVATE KEY-----"},
@@ -164,11 +188,18 @@ Test(redact, cut_anywhere) {
 }
 
 Test(redact, pieces_in_any_order) {
-  static const char *const pieces[] = {
-      "\"",       "\\\"", "\\\\\\\"", "'",       "\\", "password", ":",       "=",
-      "[",        "{",    "}",        "]",       ",",  "\n",       " ",       "sk-",
-      "//",       "@",    "\\n",      "\\u0026", "x1", "AKIA",     "Bearer ", "-----BEGIN PRIVATE KEY-----",
-      "-----END "};
+  static const char *const pieces[] = {"\"",       "\\\"",    "\\\\\\\"",
+                                       "'",        "\\",      "password",
+                                       ":",        "=",       "[",
+                                       "{",        "}",       "]",
+                                       ",",        "\n",      " ",
+                                       "sk-",      ">",       "...",
+                                       "\t",       "//",      "@",
+                                       "\\n",      "\\u0026", "\\u0022",
+                                       "\\u0027",  "\\u003d", "\\u003a",
+                                       "\\u0061",  "u0022",   "x1",
+                                       "AKIA",     "Bearer ", "-----BEGIN PRIVATE KEY-----",
+                                       "-----END "};
   uint64_t random = 1;
   for (int round = 0; round < 20000; round++) {
     char text[512];
@@ -185,8 +216,32 @@ Test(redact, pieces_in_any_order) {
 
 Test(redact, long_texts_take_one_pass) {
   static const char *const begins[] = {"", "\"password\":[", "-----BEGIN PRIVATE KEY-----", "token='"};
-  static const char *const repeated[] = {"\"", "\\",  "'",     "://", "=", "-", "-----BEGIN PRIVATE KEY", "password:",
-                                         "[",  "eyJ", "\\\\/", " ",   ".", "a", "\"password\":[",         "://a:"};
+  static const char *const repeated[] = {"\"",
+                                         "\\",
+                                         "'",
+                                         "://",
+                                         "=",
+                                         "-",
+                                         "-----BEGIN PRIVATE KEY",
+                                         "password:",
+                                         "[",
+                                         "eyJ",
+                                         "\\\\/",
+                                         " ",
+                                         ".",
+                                         "a",
+                                         "\"password\":[",
+                                         "://a:",
+                                         "://a:b@",
+                                         " =",
+                                         "password = ",
+                                         "sk-a ",
+                                         "\\u0022",
+                                         "\\u003d",
+                                         "\\u0061",
+                                         "password\\u003a",
+                                         "sk-A\"",
+                                         "\"  "};
   enum { LEN = 1 << 19 };
   char *text = malloc(LEN);
   for (size_t i = 0; i < COUNT_OF(begins) * COUNT_OF(repeated); i++) {
